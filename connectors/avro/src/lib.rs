@@ -1,0 +1,1 @@
+//! Compiled Avro decoding for Spate

@@ -1,0 +1,1 @@
+//! The ClickHouse sink of Spate

@@ -1,0 +1,1 @@
+//! The pipeline language of Spate: parser, checks and code generation

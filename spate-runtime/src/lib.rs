@@ -1,0 +1,1 @@
+//! The engine of Spate: records, acknowledgements, checkpoints, backpressure and drain

@@ -1,0 +1,1 @@
+//! Embedded services and scripted doubles for tests and demos of Spate

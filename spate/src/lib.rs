@@ -1,0 +1,1 @@
+//! Compiled at-least-once ETL pipelines: the facade crate

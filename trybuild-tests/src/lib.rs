@@ -1,0 +1,1 @@
+//! UI tests of the macros of Spate
