@@ -1,1 +1,6 @@
-//! The pipeline language of Spate: parser, checks and code generation
+//! The pipeline language of Spate as a plain library: parser, checks and code generation.
+//!
+//! It works on `proc_macro2` tokens and needs no compiler, so tests, fuzzers and documentation call what the procedural
+//! macros call. It emits paths into the runtime and depends on none of it.
+
+pub mod diagnostic;
