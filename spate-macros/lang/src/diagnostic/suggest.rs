@@ -2,13 +2,13 @@
 
 /// The candidate nearest to `word`, if it is near enough to be a slip of the keyboard.
 ///
-/// Two edits at most, one for words of up to four letters; swapping two neighbours is one edit. The first of several
+/// Two edits at most, one where either word has four letters or fewer; swapping two neighbours is one edit. The first of several
 /// equally near candidates wins. An exact match is no suggestion.
 pub fn suggest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.strip_prefix("r#").unwrap_or(word).to_lowercase();
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        let limit = if lower.chars().count().max(candidate.chars().count()) <= 4 {
+        let limit = if lower.chars().count().min(candidate.chars().count()) <= 4 {
             1
         } else {
             2
