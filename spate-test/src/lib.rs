@@ -1,1 +1,7 @@
-//! Embedded services and scripted doubles for tests and demos of Spate
+//! Real and embedded services for tests and demos of Spate, none of which needs Docker.
+//!
+//! [`services`] starts Apache Kafka, ClickHouse and a schema registry on free loopback ports and ends them with the
+//! process that asked for them. [`http`] is a scripted HTTP server for answers that a real server gives too rarely.
+
+pub mod http;
+pub mod services;

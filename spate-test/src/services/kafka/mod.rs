@@ -1,0 +1,169 @@
+//! Kafka for tests through librdkafka: the embedded broker, and helpers that work against any broker.
+//!
+//! No type of rdkafka is public here, so that users of this crate do not depend on its version.
+
+mod embedded;
+mod producer;
+
+use super::error::ServiceError;
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::client::DefaultClientContext;
+use rdkafka::config::{ClientConfig, FromClientConfig};
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::error::RDKafkaErrorCode;
+use rdkafka::message::Message;
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+pub use embedded::{BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError};
+pub use producer::{Producer, Record};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A topic to create.
+#[derive(Debug, Clone)]
+pub struct Topic {
+    name: String,
+    partitions: i32,
+    replicas: i32,
+    config: Vec<(String, String)>,
+}
+
+impl Topic {
+    /// A topic with one replica.
+    pub fn new(name: &str, partitions: i32) -> Topic {
+        Topic { name: name.to_owned(), partitions, replicas: 1, config: Vec::new() }
+    }
+
+    /// Adds a topic configuration such as `retention.ms`.
+    #[must_use]
+    pub fn config(mut self, name: &str, value: &str) -> Topic {
+        self.config.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+/// Creates a topic by the admin protocol (the embedded broker has none: [`EmbeddedKafka::create_topic`]).
+///
+/// # Errors
+/// [`ServiceError::Kafka`], also when the topic exists.
+pub fn create_topic(brokers: &str, topic: &Topic) -> Result<(), ServiceError> {
+    let action = format!("creating topic {}", topic.name);
+    let fail = |detail: String| kafka_error(brokers, &action, detail);
+    let client: AdminClient<DefaultClientContext> =
+        AdminClient::from_config(&client_config(brokers)).map_err(|e| fail(e.to_string()))?;
+    let mut new = NewTopic::new(&topic.name, topic.partitions, TopicReplication::Fixed(topic.replicas));
+    for (name, value) in &topic.config {
+        new = new.set(name, value);
+    }
+    let options = AdminOptions::new().request_timeout(Some(TIMEOUT)).operation_timeout(Some(TIMEOUT));
+    let results = block_on(client.create_topics([&new], &options)).map_err(|e| fail(e.to_string()))?;
+    match results.into_iter().next() {
+        Some(Ok(_)) => Ok(()),
+        Some(Err((_, code))) => Err(fail(code.to_string())),
+        None => Err(fail("the broker answered without a result".to_owned())),
+    }
+}
+
+/// The offsets that `group` has committed for partitions 0 to `partitions` - 1 of `topic`.
+///
+/// # Errors
+/// [`ServiceError::Kafka`].
+pub fn committed_offsets(
+    brokers: &str,
+    group: &str,
+    topic: &str,
+    partitions: i32,
+) -> Result<Vec<Option<i64>>, ServiceError> {
+    let fail = |e: rdkafka::error::KafkaError| {
+        kafka_error(brokers, format!("reading the offsets of group {group}"), e.to_string())
+    };
+    let consumer: BaseConsumer =
+        client_config(brokers).set("group.id", group).set("enable.auto.commit", "false").create().map_err(fail)?;
+    let mut list = TopicPartitionList::new();
+    list.add_partition_range(topic, 0, partitions - 1);
+    let found = consumer.committed_offsets(list, TIMEOUT).map_err(fail)?;
+    let offset = |p: i32| match found.find_partition(topic, p).map(|e| e.offset()) {
+        Some(Offset::Offset(n)) => Some(n),
+        _ => None,
+    };
+    Ok((0..partitions).map(offset).collect())
+}
+
+/// The first and the next offset of a partition.
+///
+/// # Errors
+/// [`ServiceError::Kafka`].
+pub fn watermarks(brokers: &str, topic: &str, partition: i32) -> Result<(i64, i64), ServiceError> {
+    let fail = |e: rdkafka::error::KafkaError| {
+        kafka_error(brokers, format!("reading the watermarks of {topic}/{partition}"), e.to_string())
+    };
+    let consumer: BaseConsumer = client_config(brokers).create().map_err(fail)?;
+    consumer.fetch_watermarks(topic, partition, TIMEOUT).map_err(fail)
+}
+
+/// The payloads of a partition from its first offset to its end now; a tombstone is `None`.
+///
+/// # Errors
+/// [`ServiceError::Kafka`], also when the end is not reached within 30 s.
+pub fn read_topic(brokers: &str, topic: &str, partition: i32) -> Result<Vec<Option<Vec<u8>>>, ServiceError> {
+    let action = format!("reading {topic}/{partition}");
+    let fail = |e: rdkafka::error::KafkaError| kafka_error(brokers, &action, e.to_string());
+    let (first, end) = watermarks(brokers, topic, partition)?;
+    let consumer: BaseConsumer =
+        client_config(brokers).set("group.id", "spate-test-reader").set("enable.auto.commit", "false").create().map_err(fail)?;
+    let mut list = TopicPartitionList::new();
+    list.add_partition_offset(topic, partition, Offset::Offset(first)).map_err(fail)?;
+    consumer.assign(&list).map_err(fail)?;
+    let mut out = Vec::new();
+    let mut next = first;
+    let deadline = Instant::now() + TIMEOUT;
+    while next < end {
+        if Instant::now() > deadline {
+            return Err(kafka_error(brokers, &action, format!("offset {next} of {end} reached after 30 s")));
+        }
+        if let Some(message) = consumer.poll(Duration::from_millis(100)) {
+            let message = message.map_err(fail)?;
+            next = message.offset() + 1;
+            out.push(message.payload().map(<[u8]>::to_vec));
+        }
+    }
+    Ok(out)
+}
+
+fn client_config(brokers: &str) -> ClientConfig {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", brokers).set("log_level", "2");
+    config
+}
+
+fn kafka_error(brokers: &str, action: impl Into<String>, detail: impl Into<String>) -> ServiceError {
+    ServiceError::Kafka { brokers: brokers.to_owned(), action: action.into(), detail: detail.into() }
+}
+
+fn code_error(brokers: &str, action: &str, code: RDKafkaErrorCode) -> ServiceError {
+    kafka_error(brokers, action, code.to_string())
+}
+
+/// Waits for a future on this thread: the admin client has its own, so no runtime is needed.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(out) => return out,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
