@@ -27,13 +27,19 @@ pub struct Request {
 impl Request {
     /// The path without the query.
     pub fn path(&self) -> &str {
-        self.target.split_once('?').map_or(&self.target, |(path, _)| path)
+        self.target
+            .split_once('?')
+            .map_or(&self.target, |(path, _)| path)
     }
 
     /// The first value of a query parameter, decoded.
     pub fn query(&self, name: &str) -> Option<String> {
         let query = self.target.split_once('?')?.1;
-        let value = query.split('&').filter_map(|p| p.split_once('=')).find(|(n, _)| decode(n) == name)?.1;
+        let value = query
+            .split('&')
+            .filter_map(|p| p.split_once('='))
+            .find(|(n, _)| decode(n) == name)?
+            .1;
         Some(decode(&value.replace('+', " ")))
     }
 
@@ -75,7 +81,13 @@ pub struct Reply {
 impl Reply {
     /// A reply without headers of its own.
     pub fn new(status: u16, body: impl Into<Vec<u8>>) -> Reply {
-        Reply { status, headers: Vec::new(), body: body.into(), delay: Duration::ZERO, wire: Wire::Whole }
+        Reply {
+            status,
+            headers: Vec::new(),
+            body: body.into(),
+            delay: Duration::ZERO,
+            wire: Wire::Whole,
+        }
     }
 
     /// Adds a header.
@@ -120,7 +132,9 @@ impl HttpStub {
     ///
     /// # Errors
     /// When no port can be bound.
-    pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> io::Result<HttpStub> {
+    pub fn start(
+        handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> io::Result<HttpStub> {
         HttpStub::start_on(0, handler)
     }
 
@@ -128,7 +142,10 @@ impl HttpStub {
     ///
     /// # Errors
     /// When the port cannot be bound.
-    pub fn start_on(port: u16, handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> io::Result<HttpStub> {
+    pub fn start_on(
+        port: u16,
+        handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> io::Result<HttpStub> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
@@ -137,8 +154,14 @@ impl HttpStub {
             open: Mutex::new(Vec::new()),
         });
         let for_thread = Arc::clone(&shared);
-        let acceptor = thread::Builder::new().name("http-stub".into()).spawn(move || accept(&listener, &for_thread))?;
-        Ok(HttpStub { address, shared, acceptor: Some(acceptor) })
+        let acceptor = thread::Builder::new()
+            .name("http-stub".into())
+            .spawn(move || accept(&listener, &for_thread))?;
+        Ok(HttpStub {
+            address,
+            shared,
+            acceptor: Some(acceptor),
+        })
     }
 
     /// `http://127.0.0.1:port`.
@@ -157,7 +180,13 @@ impl Drop for HttpStub {
         {
             let _ = acceptor.join();
         }
-        for stream in self.shared.open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for stream in self
+            .shared
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain(..)
+        {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
@@ -171,7 +200,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let Ok(stream) = stream else { continue };
         let _ = stream.set_nodelay(true);
         if let Ok(copy) = stream.try_clone() {
-            shared.open.lock().unwrap_or_else(PoisonError::into_inner).push(copy);
+            shared
+                .open
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(copy);
         }
         let shared = Arc::clone(shared);
         thread::spawn(move || {
@@ -200,7 +233,10 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
             }
             Wire::Whole => write_reply(stream, &reply, reply.body.len())?,
         }
-        if request.header("connection").is_some_and(|c| c.eq_ignore_ascii_case("close")) {
+        if request
+            .header("connection")
+            .is_some_and(|c| c.eq_ignore_ascii_case("close"))
+        {
             return Ok(());
         }
     }
@@ -208,7 +244,12 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 fn write_reply(mut stream: &TcpStream, reply: &Reply, body_bytes: usize) -> io::Result<()> {
-    let mut out = format!("HTTP/1.1 {} -\r\nContent-Length: {}\r\n", reply.status, reply.body.len()).into_bytes();
+    let mut out = format!(
+        "HTTP/1.1 {} -\r\nContent-Length: {}\r\n",
+        reply.status,
+        reply.body.len()
+    )
+    .into_bytes();
     for (name, value) in &reply.headers {
         out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
     }
@@ -224,7 +265,10 @@ fn read_request(input: &mut impl BufRead, mut output: &TcpStream) -> io::Result<
     }
     let mut words = first.split(' ');
     let (Some(method), Some(target)) = (words.next(), words.next()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "no request line"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "no request line",
+        ));
     };
     let mut headers = HashMap::new();
     loop {
@@ -236,19 +280,32 @@ fn read_request(input: &mut impl BufRead, mut output: &TcpStream) -> io::Result<
             headers.insert(name.trim().to_ascii_lowercase(), value.trim().to_owned());
         }
     }
-    if headers.get("expect").is_some_and(|v| v.eq_ignore_ascii_case("100-continue")) {
+    if headers
+        .get("expect")
+        .is_some_and(|v| v.eq_ignore_ascii_case("100-continue"))
+    {
         output.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
     let mut body = Vec::new();
-    if headers.get("transfer-encoding").is_some_and(|v| v.eq_ignore_ascii_case("chunked")) {
+    if headers
+        .get("transfer-encoding")
+        .is_some_and(|v| v.eq_ignore_ascii_case("chunked"))
+    {
         read_chunks(input, &mut body)?;
     } else if let Some(length) = headers.get("content-length") {
-        let length: u64 = length.parse().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "Content-Length"))?;
+        let length: u64 = length
+            .parse()
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "Content-Length"))?;
         if input.take(length).read_to_end(&mut body)? as u64 != length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }
-    Ok(Some(Request { method: method.to_owned(), target: target.to_owned(), headers, body }))
+    Ok(Some(Request {
+        method: method.to_owned(),
+        target: target.to_owned(),
+        headers,
+        body,
+    }))
 }
 
 fn read_chunks(input: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<()> {
@@ -272,7 +329,9 @@ fn read_chunks(input: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<()> {
 fn read_line(input: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
     input.take(64 * 1024).read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned())
+    Ok(String::from_utf8_lossy(&line)
+        .trim_end_matches(['\r', '\n'])
+        .to_owned())
 }
 
 /// Percent-decodes; what is no valid escape stays as it is.
@@ -281,7 +340,9 @@ pub(crate) fn decode(text: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;
     while i < bytes.len() {
-        let escape = bytes.get(i + 1..i + 3).and_then(|h| std::str::from_utf8(h).ok());
+        let escape = bytes
+            .get(i + 1..i + 3)
+            .and_then(|h| std::str::from_utf8(h).ok());
         match escape.and_then(|h| u8::from_str_radix(h, 16).ok()) {
             Some(byte) if bytes[i] == b'%' => {
                 out.push(byte);

@@ -17,7 +17,11 @@ const NAME: &str = "Apache Kafka";
 /// Any 16 bytes in URL-safe base64: clusters here never meet.
 const CLUSTER_ID: &str = "U3BhdGVUZXN0Q2x1c3RlcA";
 /// Ready in half the time, and plenty fast for one broker.
-const JVM: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true"];
+const JVM: [&str; 3] = [
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Djava.awt.headless=true",
+];
 
 /// How [`ApacheKafka::start`] starts the broker.
 #[derive(Debug, Clone)]
@@ -72,10 +76,16 @@ impl ApacheKafka {
         let jars = maven::kafka_jars()?;
         let mut tries_left = 3;
         loop {
-            let port = if options.port == 0 { free_port()? } else { options.port };
+            let port = if options.port == 0 {
+                free_port()?
+            } else {
+                options.port
+            };
             match ApacheKafka::start_on(port, options.clone(), jars.clone()) {
                 // Another process can take a free port between the look and the bind.
-                Err(ServiceError::Start { log, .. }) if tries_left > 0 && log.contains("Address already in use") => {
+                Err(ServiceError::Start { log, .. })
+                    if tries_left > 0 && log.contains("Address already in use") =>
+                {
                     tries_left -= 1;
                 }
                 done => return done,
@@ -83,12 +93,25 @@ impl ApacheKafka {
         }
     }
 
-    fn start_on(port: u16, options: ApacheKafkaOptions, jars: PathBuf) -> Result<ApacheKafka, ServiceError> {
+    fn start_on(
+        port: u16,
+        options: ApacheKafkaOptions,
+        jars: PathBuf,
+    ) -> Result<ApacheKafka, ServiceError> {
         let run_dir = RunDir::new("apache-kafka")?;
-        let own = Own { process: Mutex::new(None), options, port, jars, run_dir };
+        let own = Own {
+            process: Mutex::new(None),
+            options,
+            port,
+            jars,
+            run_dir,
+        };
         own.configure()?;
         *lock(&own.process) = Some(own.launch()?);
-        Ok(ApacheKafka { brokers: format!("127.0.0.1:{port}"), own: Some(own) })
+        Ok(ApacheKafka {
+            brokers: format!("127.0.0.1:{port}"),
+            own: Some(own),
+        })
     }
 
     /// The one broker of this process, started on first use; or the external ones that `SPATE_KAFKA_BROKERS` names.
@@ -99,9 +122,14 @@ impl ApacheKafka {
     pub fn shared() -> Result<&'static ApacheKafka, ServiceError> {
         static SHARED: OnceLock<Result<ApacheKafka, ServiceError>> = OnceLock::new();
         SHARED
-            .get_or_init(|| match std::env::var("SPATE_KAFKA_BROKERS").ok().filter(|b| !b.is_empty()) {
-                Some(brokers) => Ok(ApacheKafka::external(&brokers)),
-                None => ApacheKafka::start(ApacheKafkaOptions::default()),
+            .get_or_init(|| {
+                match std::env::var("SPATE_KAFKA_BROKERS")
+                    .ok()
+                    .filter(|b| !b.is_empty())
+                {
+                    Some(brokers) => Ok(ApacheKafka::external(&brokers)),
+                    None => ApacheKafka::start(ApacheKafkaOptions::default()),
+                }
             })
             .as_ref()
             .map_err(Clone::clone)
@@ -117,7 +145,10 @@ impl ApacheKafka {
 
     /// Brokers that somebody else runs. Nothing is connected yet.
     pub fn external(brokers: &str) -> ApacheKafka {
-        ApacheKafka { brokers: brokers.to_owned(), own: None }
+        ApacheKafka {
+            brokers: brokers.to_owned(),
+            own: None,
+        }
     }
 
     /// What a client's `bootstrap.servers` takes.
@@ -127,7 +158,9 @@ impl ApacheKafka {
 
     /// The process id of the broker while it runs; none for external ones.
     pub fn pid(&self) -> Option<u32> {
-        self.own.as_ref().and_then(|own| lock(&own.process).as_ref().map(Supervised::pid))
+        self.own
+            .as_ref()
+            .and_then(|own| lock(&own.process).as_ref().map(Supervised::pid))
     }
 
     /// Creates a topic with one replica.
@@ -206,18 +239,26 @@ impl ApacheKafka {
                 process.signal(signal);
                 Ok(())
             }
-            None => Err(ServiceError::state(NAME, "the broker is stopped; restart it first")),
+            None => Err(ServiceError::state(
+                NAME,
+                "the broker is stopped; restart it first",
+            )),
         }
     }
 
     fn own(&self) -> Result<&Own, ServiceError> {
-        self.own.as_ref().ok_or_else(|| ServiceError::state(NAME, "these brokers are external; tests do not stop them"))
+        self.own.as_ref().ok_or_else(|| {
+            ServiceError::state(NAME, "these brokers are external; tests do not stop them")
+        })
     }
 }
 
 impl Own {
     fn data_dir(&self) -> PathBuf {
-        self.options.data_dir.clone().unwrap_or_else(|| self.run_dir.path().join("data"))
+        self.options
+            .data_dir
+            .clone()
+            .unwrap_or_else(|| self.run_dir.path().join("data"))
     }
 
     /// Writes the configuration and formats the data folder unless it is formatted.
@@ -241,32 +282,50 @@ impl Own {
         }
         let mut format = Command::new("java");
         format.args(self.java_args()).arg("kafka.tools.StorageTool");
-        format.args(["format", "--standalone", "-t", CLUSTER_ID, "-c"]).arg(self.file("server.properties"));
+        format
+            .args(["format", "--standalone", "-t", CLUSTER_ID, "-c"])
+            .arg(self.file("server.properties"));
         install::run_step("a data folder for Apache Kafka", &mut format)
     }
 
     fn launch(&self) -> Result<Supervised, ServiceError> {
         let mut args = self.java_args();
         args.push(format!("-Xmx{}m", self.options.heap_mb));
-        args.extend(["kafka.Kafka".to_owned(), self.file("server.properties").to_string_lossy().into_owned()]);
+        args.extend([
+            "kafka.Kafka".to_owned(),
+            self.file("server.properties")
+                .to_string_lossy()
+                .into_owned(),
+        ]);
         let process = Supervised::spawn(Launch {
             service: NAME,
             program: Path::new("java"),
             args,
             log: self.file("log"),
-            remove: self.options.data_dir.is_none().then(|| self.run_dir.path().to_owned()),
+            remove: self
+                .options
+                .data_dir
+                .is_none()
+                .then(|| self.run_dir.path().to_owned()),
         })?;
         let port = self.port;
-        process.wait_ready(self.options.ready_timeout, "`Kafka Server started` in the log", || {
-            process.log_text().contains("Kafka Server started")
-                && TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
-        })?;
+        process.wait_ready(
+            self.options.ready_timeout,
+            "`Kafka Server started` in the log",
+            || {
+                process.log_text().contains("Kafka Server started")
+                    && TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok()
+            },
+        )?;
         Ok(process)
     }
 
     fn java_args(&self) -> Vec<String> {
         let mut args: Vec<String> = JVM.map(str::to_owned).into();
-        args.push(format!("-Dlog4j2.configurationFile={}", self.file("log4j2.xml").display()));
+        args.push(format!(
+            "-Dlog4j2.configurationFile={}",
+            self.file("log4j2.xml").display()
+        ));
         args.extend(["-cp".to_owned(), format!("{}/*", self.jars.display())]);
         args
     }

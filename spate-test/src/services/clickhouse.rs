@@ -32,7 +32,12 @@ pub struct ClickHouseOptions {
 
 impl Default for ClickHouseOptions {
     fn default() -> ClickHouseOptions {
-        ClickHouseOptions { data_dir: None, port: 0, users: Vec::new(), ready_timeout: Duration::from_secs(60) }
+        ClickHouseOptions {
+            data_dir: None,
+            port: 0,
+            users: Vec::new(),
+            ready_timeout: Duration::from_secs(60),
+        }
     }
 }
 
@@ -91,11 +96,17 @@ impl ClickHouse {
         let python = python::interpreter()?;
         let mut tries_left = 3;
         loop {
-            let port = if options.port == 0 { free_port()? } else { options.port };
+            let port = if options.port == 0 {
+                free_port()?
+            } else {
+                options.port
+            };
             match ClickHouse::start_on(port, options.clone(), python.clone()) {
                 // Another process can take the free port between the look and the bind.
                 Err(ServiceError::Start { log, .. })
-                    if options.port == 0 && tries_left > 0 && log.contains("Address already in use") =>
+                    if options.port == 0
+                        && tries_left > 0
+                        && log.contains("Address already in use") =>
                 {
                     tries_left -= 1;
                 }
@@ -104,15 +115,36 @@ impl ClickHouse {
         }
     }
 
-    fn start_on(port: u16, options: ClickHouseOptions, python: PathBuf) -> Result<ClickHouse, ServiceError> {
+    fn start_on(
+        port: u16,
+        options: ClickHouseOptions,
+        python: PathBuf,
+    ) -> Result<ClickHouse, ServiceError> {
         let run_dir = RunDir::new("clickhouse")?;
         let front = run_dir.path().join("clickhouse_http.py");
         fs::write(&front, FRONT).map_err(ServiceError::io("write", &front))?;
-        let (user, password) = options.users.first().cloned().unwrap_or(("default".to_owned(), String::new()));
-        let client = Client::new(&format!("http://127.0.0.1:{port}"), Some(user), Some(password));
-        let own = Own { process: Mutex::new(None), options, port, python, run_dir };
+        let (user, password) = options
+            .users
+            .first()
+            .cloned()
+            .unwrap_or(("default".to_owned(), String::new()));
+        let client = Client::new(
+            &format!("http://127.0.0.1:{port}"),
+            Some(user),
+            Some(password),
+        );
+        let own = Own {
+            process: Mutex::new(None),
+            options,
+            port,
+            python,
+            run_dir,
+        };
         *lock(&own.process) = Some(own.launch(&client)?);
-        Ok(ClickHouse { client, own: Some(own) })
+        Ok(ClickHouse {
+            client,
+            own: Some(own),
+        })
     }
 
     /// The one server of this process, started on first use; or the external one that `SPATE_CLICKHOUSE_URL` names
@@ -124,9 +156,14 @@ impl ClickHouse {
     pub fn shared() -> Result<&'static ClickHouse, ServiceError> {
         static SHARED: OnceLock<Result<ClickHouse, ServiceError>> = OnceLock::new();
         SHARED
-            .get_or_init(|| match std::env::var("SPATE_CLICKHOUSE_URL").ok().filter(|u| !u.is_empty()) {
-                Some(url) => ClickHouse::external(&url),
-                None => ClickHouse::start(ClickHouseOptions::default()),
+            .get_or_init(|| {
+                match std::env::var("SPATE_CLICKHOUSE_URL")
+                    .ok()
+                    .filter(|u| !u.is_empty())
+                {
+                    Some(url) => ClickHouse::external(&url),
+                    None => ClickHouse::start(ClickHouseOptions::default()),
+                }
             })
             .as_ref()
             .map_err(Clone::clone)
@@ -148,7 +185,11 @@ impl ClickHouse {
         let client = Client::new(url, None, None);
         if !client.ping() {
             let detail = "no answer to /ping".to_owned();
-            return Err(ServiceError::Unreachable { service: NAME, url: client.url, detail });
+            return Err(ServiceError::Unreachable {
+                service: NAME,
+                url: client.url,
+                detail,
+            });
         }
         Ok(ClickHouse { client, own: None })
     }
@@ -170,7 +211,9 @@ impl ClickHouse {
 
     /// The process id of the server while it runs; none for an external one.
     pub fn pid(&self) -> Option<u32> {
-        self.own.as_ref().and_then(|own| lock(&own.process).as_ref().map(Supervised::pid))
+        self.own
+            .as_ref()
+            .and_then(|own| lock(&own.process).as_ref().map(Supervised::pid))
     }
 
     /// Runs one statement and returns its answer, tab separated unless the statement has a `FORMAT`.
@@ -187,7 +230,9 @@ impl ClickHouse {
     /// As [`ClickHouse::query`].
     pub fn query_with(&self, sql: &str, params: &[(&str, &str)]) -> Result<String, ServiceError> {
         let answer = self.client.post("/", params, sql.as_bytes())?;
-        Ok(String::from_utf8_lossy(&answer).trim_end_matches('\n').to_owned())
+        Ok(String::from_utf8_lossy(&answer)
+            .trim_end_matches('\n')
+            .to_owned())
     }
 
     /// Runs one statement whose answer does not matter.
@@ -202,7 +247,12 @@ impl ClickHouse {
     ///
     /// # Errors
     /// As [`ClickHouse::query`].
-    pub fn insert(&self, sql: &str, params: &[(&str, &str)], body: &[u8]) -> Result<(), ServiceError> {
+    pub fn insert(
+        &self,
+        sql: &str,
+        params: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<(), ServiceError> {
         let mut all = vec![("query", sql)];
         all.extend_from_slice(params);
         self.client.post("/", &all, body).map(drop)
@@ -223,10 +273,21 @@ impl ClickHouse {
     ///
     /// # Errors
     /// [`ServiceError::State`] for an external server.
-    pub fn fault(&self, kind: FaultKind, code: u32, count: u32, matching: &str) -> Result<(), ServiceError> {
+    pub fn fault(
+        &self,
+        kind: FaultKind,
+        code: u32,
+        count: u32,
+        matching: &str,
+    ) -> Result<(), ServiceError> {
         self.own()?;
         let (code, count) = (code.to_string(), count.to_string());
-        let params = [("kind", kind.name()), ("code", &code), ("count", &count), ("match", matching)];
+        let params = [
+            ("kind", kind.name()),
+            ("code", &code),
+            ("count", &count),
+            ("match", matching),
+        ];
         self.client.post("/_fault", &params, b"").map(drop)
     }
 
@@ -236,7 +297,9 @@ impl ClickHouse {
     /// As [`ClickHouse::fault`].
     pub fn clear_faults(&self) -> Result<(), ServiceError> {
         self.own()?;
-        self.client.post("/_fault", &[("clear", "1")], b"").map(drop)
+        self.client
+            .post("/_fault", &[("clear", "1")], b"")
+            .map(drop)
     }
 
     /// Kills the server as `kill -9` does. What it had acknowledged is there after [`ClickHouse::restart`].
@@ -277,7 +340,10 @@ impl ClickHouse {
 
     fn own(&self) -> Result<&Own, ServiceError> {
         self.own.as_ref().ok_or_else(|| {
-            ServiceError::state(NAME, "this is an external server, which tests neither stop nor make fail")
+            ServiceError::state(
+                NAME,
+                "this is an external server, which tests neither stop nor make fail",
+            )
         })
     }
 }
@@ -285,12 +351,25 @@ impl ClickHouse {
 impl Own {
     fn launch(&self, client: &Client) -> Result<Supervised, ServiceError> {
         let run = self.run_dir.path();
-        let data = self.options.data_dir.clone().unwrap_or_else(|| run.join("data"));
+        let data = self
+            .options
+            .data_dir
+            .clone()
+            .unwrap_or_else(|| run.join("data"));
         fs::create_dir_all(&data).map_err(ServiceError::io("create", &data))?;
         let path = |p: &std::path::Path| p.to_string_lossy().into_owned();
         let mut args = vec!["-I".to_owned(), path(&run.join("clickhouse_http.py"))];
-        args.extend(["--path".to_owned(), path(&data), "--tmp".to_owned(), path(&run.join("spool"))]);
-        args.extend(["--port".to_owned(), self.port.to_string(), "--faults".to_owned()]);
+        args.extend([
+            "--path".to_owned(),
+            path(&data),
+            "--tmp".to_owned(),
+            path(&run.join("spool")),
+        ]);
+        args.extend([
+            "--port".to_owned(),
+            self.port.to_string(),
+            "--faults".to_owned(),
+        ]);
         for (user, password) in &self.options.users {
             args.extend(["--user".to_owned(), format!("{user}:{password}")]);
         }
@@ -346,7 +425,12 @@ impl Database<'_> {
     ///
     /// # Errors
     /// As [`ClickHouse::query`].
-    pub fn insert(&self, sql: &str, params: &[(&str, &str)], body: &[u8]) -> Result<(), ServiceError> {
+    pub fn insert(
+        &self,
+        sql: &str,
+        params: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<(), ServiceError> {
         let mut all = vec![("database", self.name.as_str())];
         all.extend_from_slice(params);
         self.server.insert(sql, &all, body)
@@ -356,7 +440,9 @@ impl Database<'_> {
 impl Drop for Database<'_> {
     fn drop(&mut self) {
         // A killed server has no answer, and the test that failed has already said why.
-        let _ = self.server.execute(&format!("DROP DATABASE IF EXISTS `{}`", self.name));
+        let _ = self
+            .server
+            .execute(&format!("DROP DATABASE IF EXISTS `{}`", self.name));
     }
 }
 

@@ -96,13 +96,23 @@ impl ServiceError {
         }
     }
 
-    pub(crate) fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> ServiceError {
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl AsRef<Path>,
+    ) -> impl FnOnce(io::Error) -> ServiceError {
         let path = path.as_ref().to_owned();
-        move |source| ServiceError::Io { action, path, source: Arc::new(source) }
+        move |source| ServiceError::Io {
+            action,
+            path,
+            source: Arc::new(source),
+        }
     }
 
     pub(crate) fn state(service: &'static str, detail: impl Into<String>) -> ServiceError {
-        ServiceError::State { service, detail: detail.into() }
+        ServiceError::State {
+            service,
+            detail: detail.into(),
+        }
     }
 }
 

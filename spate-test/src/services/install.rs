@@ -14,12 +14,19 @@ const COMPLETE: &str = ".complete";
 /// # Errors
 /// [`ServiceError::State`] when none of the three variables is set.
 pub fn cache_dir() -> Result<PathBuf, ServiceError> {
-    let var = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let var = |name: &str| {
+        std::env::var_os(name)
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    };
     var("SPATE_CACHE")
         .or_else(|| var("XDG_CACHE_HOME").map(|d| d.join("spate")))
         .or_else(|| var("HOME").map(|d| d.join(".cache").join("spate")))
         .ok_or_else(|| {
-            ServiceError::state("cache", "none of SPATE_CACHE, XDG_CACHE_HOME and HOME is set; set SPATE_CACHE")
+            ServiceError::state(
+                "cache",
+                "none of SPATE_CACHE, XDG_CACHE_HOME and HOME is set; set SPATE_CACHE",
+            )
         })
 }
 
@@ -78,18 +85,29 @@ fn installed_in(
 
 /// Runs one step of an install; its output is quoted when it fails.
 pub(crate) fn run_step(what: &str, command: &mut Command) -> Result<(), ServiceError> {
-    let fail = |detail: String| ServiceError::Install { what: what.to_owned(), detail };
+    let fail = |detail: String| ServiceError::Install {
+        what: what.to_owned(),
+        detail,
+    };
     let shown = format!("{command:?}");
-    let out = command.output().map_err(|e| fail(format!("{shown}: {e}")))?;
+    let out = command
+        .output()
+        .map_err(|e| fail(format!("{shown}: {e}")))?;
     if out.status.success() {
         return Ok(());
     }
     let text = [out.stdout, out.stderr].concat();
-    Err(fail(format!("{shown} ended with {}:\n{}", out.status, tail(&String::from_utf8_lossy(&text), 20))))
+    Err(fail(format!(
+        "{shown} ended with {}:\n{}",
+        out.status,
+        tail(&String::from_utf8_lossy(&text), 20)
+    )))
 }
 
 fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
+        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]

@@ -15,12 +15,18 @@ pub(crate) fn kafka_jars() -> Result<PathBuf, ServiceError> {
         for prerequisite in prerequisites::for_apache_kafka() {
             prerequisite.check()?;
         }
-        eprintln!("spate-test: fetching Apache Kafka into {} (45 MB, once)", dir.display());
+        eprintln!(
+            "spate-test: fetching Apache Kafka into {} (45 MB, once)",
+            dir.display()
+        );
         let pom = dir.join("pom.xml");
         fs::write(&pom, POM).map_err(ServiceError::io("write", &pom))?;
         install::run_step(
             "Apache Kafka",
-            Command::new("mvn").args(["--batch-mode", "--quiet", "--file"]).arg(&pom).arg("package"),
+            Command::new("mvn")
+                .args(["--batch-mode", "--quiet", "--file"])
+                .arg(&pom)
+                .arg("package"),
         )?;
         eprintln!("spate-test: Apache Kafka is installed");
         Ok(())

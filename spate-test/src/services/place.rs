@@ -38,7 +38,10 @@ pub(crate) fn free_port() -> Result<u16, ServiceError> {
             return Ok(port);
         }
     }
-    Err(ServiceError::state("ports", "200 random ports between 16000 and 32000 were all taken"))
+    Err(ServiceError::state(
+        "ports",
+        "200 random ports between 16000 and 32000 were all taken",
+    ))
 }
 
 /// A number that differs from call to call and from process to process.

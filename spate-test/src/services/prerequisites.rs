@@ -50,13 +50,22 @@ pub(crate) fn python() -> Prerequisite {
         name: "python3 >= 3.9",
         needed_for: "clickhouse, apache-kafka",
         found: version_at_least("python3", &["--version"], &[3, 9]),
-        install: hint("apt-get install -y python3 python3-venv", "brew install python3"),
+        install: hint(
+            "apt-get install -y python3 python3-venv",
+            "brew install python3",
+        ),
     }
 }
 
 fn venv() -> Prerequisite {
     // Debian splits the standard library: python3 alone has no ensurepip.
-    let probe = first_line("python3", &["-c", "import venv, ensurepip; print('pip', ensurepip.version())"]);
+    let probe = first_line(
+        "python3",
+        &[
+            "-c",
+            "import venv, ensurepip; print('pip', ensurepip.version())",
+        ],
+    );
     Prerequisite {
         name: "python3's venv module (with pip)",
         needed_for: "clickhouse",
@@ -70,7 +79,10 @@ pub(crate) fn java() -> Prerequisite {
         name: "java >= 17",
         needed_for: "apache-kafka",
         found: version_at_least("java", &["-version"], &[17]),
-        install: hint("apt-get install -y openjdk-17-jre-headless", "brew install openjdk"),
+        install: hint(
+            "apt-get install -y openjdk-17-jre-headless",
+            "brew install openjdk",
+        ),
     }
 }
 
@@ -102,12 +114,19 @@ fn c_compiler() -> Prerequisite {
 }
 
 fn hint(linux: &'static str, mac: &'static str) -> &'static str {
-    if cfg!(target_os = "macos") { mac } else { linux }
+    if cfg!(target_os = "macos") {
+        mac
+    } else {
+        linux
+    }
 }
 
 /// The first line that the program prints on either output, or what is wrong.
 fn first_line(program: &str, args: &[&str]) -> Result<String, String> {
-    let out = Command::new(program).args(args).output().map_err(|e| format!("`{program}` does not run: {e}"))?;
+    let out = Command::new(program)
+        .args(args)
+        .output()
+        .map_err(|e| format!("`{program}` does not run: {e}"))?;
     let text = [out.stdout, out.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
@@ -146,8 +165,14 @@ fn version_at_least(program: &str, args: &[&str], least: &[u32]) -> Result<Strin
 fn parse_version(line: &str) -> Option<Vec<u32>> {
     let start = line.find(|c: char| c.is_ascii_digit())?;
     let text = &line[start..];
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    text[..end].split('.').filter(|p| !p.is_empty()).map(|p| p.parse().ok()).collect()
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    text[..end]
+        .split('.')
+        .filter(|p| !p.is_empty())
+        .map(|p| p.parse().ok())
+        .collect()
 }
 
 #[cfg(test)]
@@ -156,9 +181,15 @@ mod tests {
 
     #[test]
     fn versions_are_read_as_the_programs_print_them() {
-        assert_eq!(parse_version("openjdk version \"17.0.15\" 2025-04-15"), Some(vec![17, 0, 15]));
+        assert_eq!(
+            parse_version("openjdk version \"17.0.15\" 2025-04-15"),
+            Some(vec![17, 0, 15])
+        );
         assert_eq!(parse_version("Python 3.11.7"), Some(vec![3, 11, 7]));
-        assert_eq!(parse_version(&strip_colors("\u{1b}[1mApache Maven 3.8.7\u{1b}[m")), Some(vec![3, 8, 7]));
+        assert_eq!(
+            parse_version(&strip_colors("\u{1b}[1mApache Maven 3.8.7\u{1b}[m")),
+            Some(vec![3, 8, 7])
+        );
         assert_eq!(parse_version("nothing"), None);
         assert!(vec![3, 11] > vec![3, 9] && vec![1, 8] < vec![17]);
     }
@@ -172,6 +203,9 @@ mod tests {
             install: "apt-get install -y frobnicate",
         };
         let text = missing.check().unwrap_err().to_string();
-        assert!(text.contains("install it with `apt-get install -y frobnicate`"), "{text}");
+        assert!(
+            text.contains("install it with `apt-get install -y frobnicate`"),
+            "{text}"
+        );
     }
 }

@@ -69,31 +69,64 @@ pub(crate) struct Supervised {
 
 impl Supervised {
     pub(crate) fn spawn(launch: Launch<'_>) -> Result<Supervised, ServiceError> {
-        let Launch { service, program, args, log, remove } = launch;
+        let Launch {
+            service,
+            program,
+            args,
+            log,
+            remove,
+        } = launch;
         let log_start = std::fs::metadata(&log).map_or(0, |m| m.len());
         let mut command = Command::new("python3");
-        command.args(["-I", "-S", "-c", SUPERVISE]).arg(&log).arg(remove.unwrap_or_default()).arg(program).args(args);
+        command
+            .args(["-I", "-S", "-c", SUPERVISE])
+            .arg(&log)
+            .arg(remove.unwrap_or_default())
+            .arg(program)
+            .args(args);
         // Its own group, so that Ctrl-C on a terminal reaches the owner only.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut supervisor = command.spawn().map_err(ServiceError::io("run", "python3"))?;
+        command
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut supervisor = command
+            .spawn()
+            .map_err(ServiceError::io("run", "python3"))?;
         let status: Shared = Arc::default();
         if let Some(output) = supervisor.stdout.take() {
             let status = Arc::clone(&status);
             thread::spawn(move || follow(BufReader::new(output), &status));
         }
         let input = supervisor.stdin.take();
-        let mut this = Supervised { service, supervisor, input, status, pid: 0, log, log_start };
+        let mut this = Supervised {
+            service,
+            supervisor,
+            input,
+            status,
+            pid: 0,
+            log,
+            log_start,
+        };
         let started = this.wait_until(SPAWN_TIMEOUT, |s| s.pid.is_some() || s.ended.is_some());
         let pid = lock(&this.status.0).pid;
         match pid {
             Some(pid) => this.pid = pid,
             None => {
-                let how = if started { "ended at once" } else { "is silent" };
+                let how = if started {
+                    "ended at once"
+                } else {
+                    "is silent"
+                };
                 let mut said = String::new();
                 if started && let Some(mut err) = this.supervisor.stderr.take() {
                     let _ = std::io::Read::read_to_string(&mut err, &mut said);
                 }
-                return Err(this.start_error(format!("`{}` {how}: {}", program.display(), tail(&said, 3))));
+                return Err(this.start_error(format!(
+                    "`{}` {how}: {}",
+                    program.display(),
+                    tail(&said, 3)
+                )));
             }
         }
         Ok(this)
@@ -126,7 +159,10 @@ impl Supervised {
                 return Ok(());
             }
             if Instant::now() >= end {
-                return Err(self.start_error(format!("{what} did not happen within {} s", timeout.as_secs())));
+                return Err(self.start_error(format!(
+                    "{what} did not happen within {} s",
+                    timeout.as_secs()
+                )));
             }
             thread::sleep(POLL);
         }
@@ -155,12 +191,18 @@ impl Supervised {
     /// What this run of the server has written, at most the last 256 kB of it.
     pub(crate) fn log_text(&self) -> String {
         let bytes = std::fs::read(&self.log).unwrap_or_default();
-        let start = usize::try_from(self.log_start).unwrap_or(0).max(bytes.len().saturating_sub(256 * 1024));
+        let start = usize::try_from(self.log_start)
+            .unwrap_or(0)
+            .max(bytes.len().saturating_sub(256 * 1024));
         String::from_utf8_lossy(bytes.get(start..).unwrap_or_default()).into_owned()
     }
 
     pub(crate) fn start_error(&self, reason: String) -> ServiceError {
-        ServiceError::Start { service: self.service, reason, log: tail(&self.log_text(), 30) }
+        ServiceError::Start {
+            service: self.service,
+            reason,
+            log: tail(&self.log_text(), 30),
+        }
     }
 
     fn end(&mut self, signal: Signal, timeout: Duration) -> bool {
@@ -203,7 +245,9 @@ fn follow(output: impl BufRead, shared: &Shared) {
         }
         shared.1.notify_all();
     }
-    lock(&shared.0).ended.get_or_insert_with(|| "its supervisor was ended".to_owned());
+    lock(&shared.0)
+        .ended
+        .get_or_insert_with(|| "its supervisor was ended".to_owned());
     shared.1.notify_all();
 }
 
@@ -230,16 +274,29 @@ mod tests {
     fn a_server_that_ends_early_is_an_error_that_quotes_its_log() {
         let dir = RunDir::new("process").unwrap();
         let server = sh(&dir, "echo the port is taken; exit 3").unwrap();
-        let error = server.wait_ready(Duration::from_secs(20), "readiness", || false).unwrap_err().to_string();
-        assert!(error.contains("exit code 3") && error.contains("the port is taken"), "{error}");
+        let error = server
+            .wait_ready(Duration::from_secs(20), "readiness", || false)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("exit code 3") && error.contains("the port is taken"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_server_that_is_never_ready_is_an_error_that_says_what_was_waited_for() {
         let dir = RunDir::new("process").unwrap();
         let server = sh(&dir, "echo starting; sleep 600").unwrap();
-        let error = server.wait_ready(Duration::from_millis(200), "an answer on port 1", || false).unwrap_err();
-        assert!(error.to_string().contains("an answer on port 1 did not happen"), "{error}");
+        let error = server
+            .wait_ready(Duration::from_millis(200), "an answer on port 1", || false)
+            .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("an answer on port 1 did not happen"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -261,9 +318,16 @@ mod tests {
     fn stop_ends_a_server_that_ignores_term() {
         let dir = RunDir::new("process").unwrap();
         let server = sh(&dir, "trap '' TERM; echo up; while :; do sleep 0.1; done").unwrap();
-        server.wait_ready(Duration::from_secs(20), "up", || server.log_text().contains("up")).unwrap();
+        server
+            .wait_ready(Duration::from_secs(20), "up", || {
+                server.log_text().contains("up")
+            })
+            .unwrap();
         let status = Arc::clone(&server.status);
         server.stop(Duration::from_millis(100));
-        assert_eq!(lock(&status.0).ended.as_deref(), Some("it was ended by signal 9"));
+        assert_eq!(
+            lock(&status.0).ended.as_deref(),
+            Some("it was ended by signal 9")
+        );
     }
 }

@@ -46,7 +46,10 @@ pub fn require(service: Service) -> Option<()> {
     }
 }
 
-pub(crate) fn required<T>(service: Service, get: impl FnOnce() -> Result<T, ServiceError>) -> Option<T> {
+pub(crate) fn required<T>(
+    service: Service,
+    get: impl FnOnce() -> Result<T, ServiceError>,
+) -> Option<T> {
     if skipped(service) {
         return None;
     }
@@ -72,7 +75,10 @@ pub fn skipped(service: Service) -> bool {
     }
     let thread = thread::current();
     let test = thread.name().unwrap_or("unnamed");
-    eprintln!("skipped: {test} needs {}, which SPATE_SKIP turns off", service.name());
+    eprintln!(
+        "skipped: {test} needs {}, which SPATE_SKIP turns off",
+        service.name()
+    );
     if let Err(error) = record(service, test) {
         eprintln!("skipped: not counted: {error}");
     }
@@ -111,8 +117,13 @@ pub fn skip_log() -> PathBuf {
     }
     let exe = std::env::current_exe().unwrap_or_default();
     // cargo marks its target folder with this file.
-    let target = exe.ancestors().find(|dir| dir.join("CACHEDIR.TAG").exists()).map(PathBuf::from);
-    target.unwrap_or_else(std::env::temp_dir).join("spate-skipped.tsv")
+    let target = exe
+        .ancestors()
+        .find(|dir| dir.join("CACHEDIR.TAG").exists())
+        .map(PathBuf::from);
+    target
+        .unwrap_or_else(std::env::temp_dir)
+        .join("spate-skipped.tsv")
 }
 
 /// The skipped tests since [`clear_skips`], as (service, test).
@@ -122,9 +133,11 @@ pub fn skip_log() -> PathBuf {
 pub fn skips() -> Result<Vec<(String, String)>, ServiceError> {
     let path = skip_log();
     match fs::read_to_string(&path) {
-        Ok(text) => {
-            Ok(text.lines().filter_map(|l| l.split_once('\t')).map(|(s, t)| (s.to_owned(), t.to_owned())).collect())
-        }
+        Ok(text) => Ok(text
+            .lines()
+            .filter_map(|l| l.split_once('\t'))
+            .map(|(s, t)| (s.to_owned(), t.to_owned()))
+            .collect()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(ServiceError::io("read", &path)(error)),
     }
@@ -137,7 +150,9 @@ pub fn skips() -> Result<Vec<(String, String)>, ServiceError> {
 pub fn clear_skips() -> Result<(), ServiceError> {
     let path = skip_log();
     match fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ServiceError::io("remove", &path)(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(ServiceError::io("remove", &path)(error))
+        }
         _ => Ok(()),
     }
 }
@@ -148,10 +163,16 @@ mod tests {
 
     #[test]
     fn the_list_is_read_and_a_typo_is_an_error_that_names_it() {
-        assert_eq!(parse(" clickhouse, apache-kafka ,"), Ok(vec![Service::ClickHouse, Service::ApacheKafka]));
+        assert_eq!(
+            parse(" clickhouse, apache-kafka ,"),
+            Ok(vec![Service::ClickHouse, Service::ApacheKafka])
+        );
         assert_eq!(parse(""), Ok(vec![]));
         let error = parse("click-house").unwrap_err();
-        assert!(error.contains("click-house") && error.contains("clickhouse, kafka"), "{error}");
+        assert!(
+            error.contains("click-house") && error.contains("clickhouse, kafka"),
+            "{error}"
+        );
     }
 
     #[test]

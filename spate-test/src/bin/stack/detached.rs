@@ -17,28 +17,48 @@ use std::time::{Duration, Instant};
 pub(crate) fn start(args: &UpArgs) -> Result<(), String> {
     let state = state_path()?;
     if let Some(pid) = running(&state)? {
-        return Err(format!("process {pid} runs already; end it with `stack down`"));
+        return Err(format!(
+            "process {pid} runs already; end it with `stack down`"
+        ));
     }
     let exe = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
     let log_path = state.with_extension("log");
-    let log = fs::File::create(&log_path).map_err(|e| format!("cannot write {}: {e}", log_path.display()))?;
+    let log = fs::File::create(&log_path)
+        .map_err(|e| format!("cannot write {}: {e}", log_path.display()))?;
     let mut command = Command::new(exe);
-    command.arg("up").args(args.services.iter().map(|s| s.name()));
+    command
+        .arg("up")
+        .args(args.services.iter().map(|s| s.name()));
     command.arg("--state").arg(&state);
     if let Some(dir) = &args.data {
         command.arg("--data").arg(dir);
     }
     for (service, port) in &args.ports {
-        command.arg("--port").arg(format!("{}={port}", service.name()));
+        command
+            .arg("--port")
+            .arg(format!("{}={port}", service.name()));
     }
     for (name, partitions) in &args.topics {
         command.arg("--topic").arg(format!("{name}:{partitions}"));
     }
-    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-    let mut child = command.spawn().map_err(|e| format!("cannot start the background process: {e}"))?;
+    command
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log);
+    let mut child = command
+        .spawn()
+        .map_err(|e| format!("cannot start the background process: {e}"))?;
     let wanted = args.services.len();
-    let output = child.stdout.take().ok_or("the background process has no output")?;
-    let lines: Vec<String> = BufReader::new(output).lines().map_while(Result::ok).take(wanted).collect();
+    let output = child
+        .stdout
+        .take()
+        .ok_or("the background process has no output")?;
+    let lines: Vec<String> = BufReader::new(output)
+        .lines()
+        .map_while(Result::ok)
+        .take(wanted)
+        .collect();
     if lines.len() < wanted {
         let _ = child.wait();
         let log = fs::read_to_string(&log_path).unwrap_or_default();
@@ -73,7 +93,8 @@ pub(crate) fn stop() -> Result<(), String> {
 pub(crate) fn write_state(path: &Path) -> Result<(), String> {
     let pid = std::process::id();
     let start = start_time(pid).ok_or("cannot tell when this process started")?;
-    fs::write(path, format!("{pid}\n{start}\n")).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    fs::write(path, format!("{pid}\n{start}\n"))
+        .map_err(|e| format!("cannot write {}: {e}", path.display()))
 }
 
 /// The pid in the file, if that very process still runs.
@@ -86,9 +107,14 @@ fn running(state: &Path) -> Result<Option<u32>, String> {
     let mut lines = text.lines();
     let pid = lines.next().and_then(|l| l.parse().ok());
     let (Some(pid), Some(start)) = (pid, lines.next()) else {
-        return Err(format!("{} is not a state file; remove it", state.display()));
+        return Err(format!(
+            "{} is not a state file; remove it",
+            state.display()
+        ));
     };
-    Ok(start_time(pid).is_some_and(|now| now == start).then_some(pid))
+    Ok(start_time(pid)
+        .is_some_and(|now| now == start)
+        .then_some(pid))
 }
 
 fn ended_within(state: &Path, time: Duration) -> Result<bool, String> {
@@ -119,14 +145,19 @@ fn start_time(pid: u32) -> Option<String> {
     if Path::new("/proc/self").exists() {
         return None;
     }
-    let out = Command::new("ps").args(["-o", "lstart=", "-p", &pid.to_string()]).output().ok()?;
+    let out = Command::new("ps")
+        .args(["-o", "lstart=", "-p", &pid.to_string()])
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&out.stdout).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
 fn signal(name: &str, pid: u32) -> Result<(), String> {
     // The shell's own kill: there need not be a program of that name.
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status();
+    let status = Command::new("sh")
+        .args(["-c", &format!("kill -{name} {pid}")])
+        .status();
     match status {
         Ok(status) if status.success() => Ok(()),
         other => Err(format!("cannot send {name} to process {pid}: {other:?}")),

@@ -22,7 +22,9 @@ enum Command {
     ///
     /// Runs until TERM or INT, or until standard input closes when that is a pipe. The servers end with this process, also
     /// when it is killed. Variables: SPATE_KAFKA_BROKERS, SPATE_CLICKHOUSE_URL, SPATE_SCHEMA_REGISTRY_URL.
-    #[command(after_help = "Examples:\n  stack up apache-kafka clickhouse\n  eval \"$(stack up --detach clickhouse)\"")]
+    #[command(
+        after_help = "Examples:\n  stack up apache-kafka clickhouse\n  eval \"$(stack up --detach clickhouse)\""
+    )]
     Up(UpArgs),
     /// End what `stack up --detach` started
     Down,
@@ -123,14 +125,21 @@ fn doctor() -> ExitCode {
     for p in &all {
         match &p.found {
             Ok(version) => println!("ok       {:34} {version}", p.name),
-            Err(why) => println!("missing  {:34} {why}\n         for {}; install: {}", p.name, p.needed_for, p.install),
+            Err(why) => println!(
+                "missing  {:34} {why}\n         for {}; install: {}",
+                p.name, p.needed_for, p.install
+            ),
         }
     }
     match services::cache_dir() {
         Ok(dir) => println!("services are installed in {}", dir.display()),
         Err(error) => println!("{error}"),
     }
-    if all.iter().all(|p| p.found.is_ok()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if all.iter().all(|p| p.found.is_ok()) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn skips(clear: bool) -> Result<(), String> {
@@ -141,7 +150,15 @@ fn skips(clear: bool) -> Result<(), String> {
         .filter(|s| count(**s) > 0)
         .map(|s| format!("{} {}", s.name(), count(*s)))
         .collect();
-    let detail = if per.is_empty() { String::new() } else { format!(" ({})", per.join(", ")) };
+    let detail = if per.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", per.join(", "))
+    };
     println!("skipped: {} tests{detail}", all.len());
-    if clear { services::clear_skips().map_err(|e| e.to_string()) } else { Ok(()) }
+    if clear {
+        services::clear_skips().map_err(|e| e.to_string())
+    } else {
+        Ok(())
+    }
 }

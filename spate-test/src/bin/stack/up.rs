@@ -26,7 +26,9 @@ impl Running {
         match self {
             #[cfg(feature = "kafka")]
             Running::Kafka(kafka) => ("SPATE_KAFKA_BROKERS", kafka.bootstrap_servers().to_owned()),
-            Running::ApacheKafka(kafka) => ("SPATE_KAFKA_BROKERS", kafka.bootstrap_servers().to_owned()),
+            Running::ApacheKafka(kafka) => {
+                ("SPATE_KAFKA_BROKERS", kafka.bootstrap_servers().to_owned())
+            }
             Running::ClickHouse(server) => ("SPATE_CLICKHOUSE_URL", server.url().to_owned()),
             Running::SchemaRegistry(registry) => ("SPATE_SCHEMA_REGISTRY_URL", registry.url()),
         }
@@ -49,7 +51,8 @@ pub(crate) fn run(args: &UpArgs) -> Result<(), String> {
     // Before anything starts: a signal during the start ends it as well.
     let ending = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(&ending)).map_err(|e| format!("cannot watch signals: {e}"))?;
+        signal_hook::flag::register(signal, Arc::clone(&ending))
+            .map_err(|e| format!("cannot watch signals: {e}"))?;
     }
     watch_stdin(&ending);
     let mut running = Vec::new();
@@ -69,7 +72,9 @@ pub(crate) fn run(args: &UpArgs) -> Result<(), String> {
         detached::write_state(path)?;
     }
     // Whoever reads this may be gone already; the servers are wanted all the same.
-    let _ = std::io::stdout().write_all(lines.as_bytes()).and_then(|()| std::io::stdout().flush());
+    let _ = std::io::stdout()
+        .write_all(lines.as_bytes())
+        .and_then(|()| std::io::stdout().flush());
     eprintln!("stack: ready");
     while !ending.load(Ordering::SeqCst) {
         thread::sleep(Duration::from_millis(50));
@@ -85,18 +90,30 @@ pub(crate) fn run(args: &UpArgs) -> Result<(), String> {
 }
 
 fn start(service: Choice, args: &UpArgs) -> Result<Running, ServiceError> {
-    let port = args.ports.iter().rev().find(|(s, _)| *s == service).map_or(0, |(_, port)| *port);
+    let port = args
+        .ports
+        .iter()
+        .rev()
+        .find(|(s, _)| *s == service)
+        .map_or(0, |(_, port)| *port);
     let data_dir = args.data.as_ref().map(|dir| dir.join(service.name()));
     match service {
         Choice::Kafka => start_embedded(args),
         Choice::ApacheKafka => {
-            let kafka = ApacheKafka::start(ApacheKafkaOptions { data_dir, port, ..Default::default() })?;
+            let kafka = ApacheKafka::start(ApacheKafkaOptions {
+                data_dir,
+                port,
+                ..Default::default()
+            })?;
             create_topics(&kafka, args)?;
             Ok(Running::ApacheKafka(kafka))
         }
-        Choice::Clickhouse => {
-            ClickHouse::start(ClickHouseOptions { data_dir, port, ..Default::default() }).map(Running::ClickHouse)
-        }
+        Choice::Clickhouse => ClickHouse::start(ClickHouseOptions {
+            data_dir,
+            port,
+            ..Default::default()
+        })
+        .map(Running::ClickHouse),
         Choice::SchemaRegistry => SchemaRegistry::start_on(port).map(Running::SchemaRegistry),
     }
 }
@@ -117,12 +134,18 @@ fn start_embedded(_: &UpArgs) -> Result<Running, ServiceError> {
 
 #[cfg(feature = "kafka")]
 fn create_topics(kafka: &ApacheKafka, args: &UpArgs) -> Result<(), ServiceError> {
-    args.topics.iter().try_for_each(|(name, partitions)| kafka.create_topic(name, *partitions))
+    args.topics
+        .iter()
+        .try_for_each(|(name, partitions)| kafka.create_topic(name, *partitions))
 }
 
 #[cfg(not(feature = "kafka"))]
 fn create_topics(_: &ApacheKafka, args: &UpArgs) -> Result<(), ServiceError> {
-    if args.topics.is_empty() { Ok(()) } else { Err(needs_feature("--topic")) }
+    if args.topics.is_empty() {
+        Ok(())
+    } else {
+        Err(needs_feature("--topic"))
+    }
 }
 
 #[cfg(not(feature = "kafka"))]
@@ -137,7 +160,8 @@ fn needs_feature(what: &str) -> ServiceError {
 /// Ends when standard input closes, if it is a pipe: a terminal would stop a process in the background that reads it, and
 /// /dev/null is closed from the start.
 fn watch_stdin(ending: &Arc<AtomicBool>) {
-    let pipe = std::fs::metadata("/dev/stdin").is_ok_and(|m| m.file_type().is_fifo() || m.file_type().is_socket());
+    let pipe = std::fs::metadata("/dev/stdin")
+        .is_ok_and(|m| m.file_type().is_fifo() || m.file_type().is_socket());
     if pipe {
         let ending = Arc::clone(ending);
         thread::spawn(move || {

@@ -85,19 +85,35 @@ impl KafkaError {
         match self {
             KafkaError::Disconnect => RDKafkaRespErr::RD_KAFKA_RESP_ERR__TRANSPORT,
             KafkaError::RequestTimedOut => RDKafkaRespErr::RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
-            KafkaError::NotLeaderForPartition => RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
-            KafkaError::LeaderNotAvailable => RDKafkaRespErr::RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
-            KafkaError::UnknownTopicOrPartition => RDKafkaRespErr::RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+            KafkaError::NotLeaderForPartition => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
+            }
+            KafkaError::LeaderNotAvailable => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE
+            }
+            KafkaError::UnknownTopicOrPartition => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
+            }
             KafkaError::OffsetOutOfRange => RDKafkaRespErr::RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
-            KafkaError::CoordinatorLoadInProgress => RDKafkaRespErr::RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
-            KafkaError::CoordinatorNotAvailable => RDKafkaRespErr::RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
+            KafkaError::CoordinatorLoadInProgress => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS
+            }
+            KafkaError::CoordinatorNotAvailable => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE
+            }
             KafkaError::NotCoordinator => RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
             KafkaError::IllegalGeneration => RDKafkaRespErr::RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,
             KafkaError::UnknownMemberId => RDKafkaRespErr::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
-            KafkaError::RebalanceInProgress => RDKafkaRespErr::RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
+            KafkaError::RebalanceInProgress => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS
+            }
             KafkaError::NotEnoughReplicas => RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
-            KafkaError::TopicAuthorizationFailed => RDKafkaRespErr::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
-            KafkaError::GroupAuthorizationFailed => RDKafkaRespErr::RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+            KafkaError::TopicAuthorizationFailed => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED
+            }
+            KafkaError::GroupAuthorizationFailed => {
+                RDKafkaRespErr::RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
+            }
             KafkaError::None => RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR,
         }
     }
@@ -120,7 +136,8 @@ impl EmbeddedKafka {
     /// # Errors
     /// [`ServiceError::Kafka`] when librdkafka cannot make it.
     pub fn start(brokers: i32) -> Result<EmbeddedKafka, ServiceError> {
-        let fail = |detail: String| kafka_error("127.0.0.1", "starting the embedded cluster", detail);
+        let fail =
+            |detail: String| kafka_error("127.0.0.1", "starting the embedded cluster", detail);
         let (jobs, queue) = mpsc::channel::<Job>();
         let (ready, started) = mpsc::channel();
         let own = move || match MockCluster::new(brokers) {
@@ -132,10 +149,20 @@ impl EmbeddedKafka {
             }
             Err(error) => drop(ready.send(Err(error.to_string()))),
         };
-        thread::Builder::new().name("embedded-kafka".into()).spawn(own).map_err(|e| fail(e.to_string()))?;
-        let brokers = started.recv().map_err(|e| fail(e.to_string()))?.map_err(fail)?;
+        thread::Builder::new()
+            .name("embedded-kafka".into())
+            .spawn(own)
+            .map_err(|e| fail(e.to_string()))?;
+        let brokers = started
+            .recv()
+            .map_err(|e| fail(e.to_string()))?
+            .map_err(fail)?;
         let producer = Producer::connect(&brokers)?;
-        Ok(EmbeddedKafka { brokers, jobs, producer })
+        Ok(EmbeddedKafka {
+            brokers,
+            jobs,
+            producer,
+        })
     }
 
     /// What a client's `bootstrap.servers` takes.
@@ -149,7 +176,9 @@ impl EmbeddedKafka {
     /// [`ServiceError::Kafka`], also when the topic exists.
     pub fn create_topic(&self, name: &str, partitions: i32) -> Result<(), ServiceError> {
         let topic = name.to_owned();
-        self.call(format!("creating topic {name}"), move |mock| mock.create_topic(&topic, partitions, 1))
+        self.call(format!("creating topic {name}"), move |mock| {
+            mock.create_topic(&topic, partitions, 1)
+        })
     }
 
     /// Produces one record and waits until it is acknowledged. For many, use [`EmbeddedKafka::producer`].
@@ -165,7 +194,14 @@ impl EmbeddedKafka {
         headers: &[(&str, Option<&[u8]>)],
     ) -> Result<(), ServiceError> {
         let partition = Some(partition);
-        self.producer.send(Record { topic, partition, key, payload, headers, timestamp_ms: None })?;
+        self.producer.send(Record {
+            topic,
+            partition,
+            key,
+            payload,
+            headers,
+            timestamp_ms: None,
+        })?;
         self.producer.flush(Duration::from_secs(60))
     }
 
@@ -203,7 +239,9 @@ impl EmbeddedKafka {
     /// [`ServiceError::Kafka`] when the topic is unknown.
     pub fn topic_error(&self, topic: &str, error: KafkaError) -> Result<(), ServiceError> {
         let topic = topic.to_owned();
-        self.call(format!("setting an error on {topic}"), move |mock| mock.topic_error(&topic, error.code()))
+        self.call(format!("setting an error on {topic}"), move |mock| {
+            mock.topic_error(&topic, error.code())
+        })
     }
 
     /// Closes the broker's connections and refuses new ones ([`BROKER_ALL`]: of all brokers).
@@ -211,7 +249,9 @@ impl EmbeddedKafka {
     /// # Errors
     /// [`ServiceError::Kafka`] when there is no such broker.
     pub fn broker_down(&self, broker: i32) -> Result<(), ServiceError> {
-        self.call(format!("taking broker {broker} down"), move |mock| mock.broker_down(broker))
+        self.call(format!("taking broker {broker} down"), move |mock| {
+            mock.broker_down(broker)
+        })
     }
 
     /// Ends [`EmbeddedKafka::broker_down`].
@@ -219,7 +259,9 @@ impl EmbeddedKafka {
     /// # Errors
     /// [`ServiceError::Kafka`] when there is no such broker.
     pub fn broker_up(&self, broker: i32) -> Result<(), ServiceError> {
-        self.call(format!("bringing broker {broker} up"), move |mock| mock.broker_up(broker))
+        self.call(format!("bringing broker {broker} up"), move |mock| {
+            mock.broker_up(broker)
+        })
     }
 
     /// Delays every answer of the broker.
@@ -227,16 +269,25 @@ impl EmbeddedKafka {
     /// # Errors
     /// [`ServiceError::Kafka`] when there is no such broker.
     pub fn round_trip_time(&self, broker: i32, delay: Duration) -> Result<(), ServiceError> {
-        self.call(format!("slowing broker {broker}"), move |mock| mock.broker_round_trip_time(broker, delay))
+        self.call(format!("slowing broker {broker}"), move |mock| {
+            mock.broker_round_trip_time(broker, delay)
+        })
     }
 
     /// Moves a partition's leadership; `None` leaves it without a leader.
     ///
     /// # Errors
     /// [`ServiceError::Kafka`] when there is no such partition or broker.
-    pub fn partition_leader(&self, topic: &str, partition: i32, broker: Option<i32>) -> Result<(), ServiceError> {
+    pub fn partition_leader(
+        &self,
+        topic: &str,
+        partition: i32,
+        broker: Option<i32>,
+    ) -> Result<(), ServiceError> {
         let topic = topic.to_owned();
-        self.call(format!("moving {topic}/{partition}"), move |mock| mock.partition_leader(&topic, partition, broker))
+        self.call(format!("moving {topic}/{partition}"), move |mock| {
+            mock.partition_leader(&topic, partition, broker)
+        })
     }
 
     fn call(
@@ -245,9 +296,13 @@ impl EmbeddedKafka {
         job: impl FnOnce(&Mock) -> rdkafka::error::KafkaResult<()> + Send + 'static,
     ) -> Result<(), ServiceError> {
         let (done, result) = mpsc::channel();
-        let sent = self.jobs.send(Box::new(move |mock| drop(done.send(job(mock).map_err(|e| e.to_string())))));
+        let sent = self.jobs.send(Box::new(move |mock| {
+            drop(done.send(job(mock).map_err(|e| e.to_string())))
+        }));
         let outcome = match sent {
-            Ok(()) => result.recv().unwrap_or_else(|_| Err("its thread has ended".to_owned())),
+            Ok(()) => result
+                .recv()
+                .unwrap_or_else(|_| Err("its thread has ended".to_owned())),
             Err(_) => Err("its thread has ended".to_owned()),
         };
         outcome.map_err(|detail| kafka_error(&self.brokers, action, detail))

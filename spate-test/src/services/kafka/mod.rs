@@ -37,7 +37,12 @@ pub struct Topic {
 impl Topic {
     /// A topic with one replica.
     pub fn new(name: &str, partitions: i32) -> Topic {
-        Topic { name: name.to_owned(), partitions, replicas: 1, config: Vec::new() }
+        Topic {
+            name: name.to_owned(),
+            partitions,
+            replicas: 1,
+            config: Vec::new(),
+        }
     }
 
     /// Adds a topic configuration such as `retention.ms`.
@@ -57,12 +62,19 @@ pub fn create_topic(brokers: &str, topic: &Topic) -> Result<(), ServiceError> {
     let fail = |detail: String| kafka_error(brokers, &action, detail);
     let client: AdminClient<DefaultClientContext> =
         AdminClient::from_config(&client_config(brokers)).map_err(|e| fail(e.to_string()))?;
-    let mut new = NewTopic::new(&topic.name, topic.partitions, TopicReplication::Fixed(topic.replicas));
+    let mut new = NewTopic::new(
+        &topic.name,
+        topic.partitions,
+        TopicReplication::Fixed(topic.replicas),
+    );
     for (name, value) in &topic.config {
         new = new.set(name, value);
     }
-    let options = AdminOptions::new().request_timeout(Some(TIMEOUT)).operation_timeout(Some(TIMEOUT));
-    let results = block_on(client.create_topics([&new], &options)).map_err(|e| fail(e.to_string()))?;
+    let options = AdminOptions::new()
+        .request_timeout(Some(TIMEOUT))
+        .operation_timeout(Some(TIMEOUT));
+    let results =
+        block_on(client.create_topics([&new], &options)).map_err(|e| fail(e.to_string()))?;
     match results.into_iter().next() {
         Some(Ok(_)) => Ok(()),
         Some(Err((_, code))) => Err(fail(code.to_string())),
@@ -81,10 +93,17 @@ pub fn committed_offsets(
     partitions: i32,
 ) -> Result<Vec<Option<i64>>, ServiceError> {
     let fail = |e: rdkafka::error::KafkaError| {
-        kafka_error(brokers, format!("reading the offsets of group {group}"), e.to_string())
+        kafka_error(
+            brokers,
+            format!("reading the offsets of group {group}"),
+            e.to_string(),
+        )
     };
-    let consumer: BaseConsumer =
-        client_config(brokers).set("group.id", group).set("enable.auto.commit", "false").create().map_err(fail)?;
+    let consumer: BaseConsumer = client_config(brokers)
+        .set("group.id", group)
+        .set("enable.auto.commit", "false")
+        .create()
+        .map_err(fail)?;
     let mut list = TopicPartitionList::new();
     list.add_partition_range(topic, 0, partitions - 1);
     let found = consumer.committed_offsets(list, TIMEOUT).map_err(fail)?;
@@ -101,31 +120,49 @@ pub fn committed_offsets(
 /// [`ServiceError::Kafka`].
 pub fn watermarks(brokers: &str, topic: &str, partition: i32) -> Result<(i64, i64), ServiceError> {
     let fail = |e: rdkafka::error::KafkaError| {
-        kafka_error(brokers, format!("reading the watermarks of {topic}/{partition}"), e.to_string())
+        kafka_error(
+            brokers,
+            format!("reading the watermarks of {topic}/{partition}"),
+            e.to_string(),
+        )
     };
     let consumer: BaseConsumer = client_config(brokers).create().map_err(fail)?;
-    consumer.fetch_watermarks(topic, partition, TIMEOUT).map_err(fail)
+    consumer
+        .fetch_watermarks(topic, partition, TIMEOUT)
+        .map_err(fail)
 }
 
 /// The payloads of a partition from its first offset to its end now; a tombstone is `None`.
 ///
 /// # Errors
 /// [`ServiceError::Kafka`], also when the end is not reached within 30 s.
-pub fn read_topic(brokers: &str, topic: &str, partition: i32) -> Result<Vec<Option<Vec<u8>>>, ServiceError> {
+pub fn read_topic(
+    brokers: &str,
+    topic: &str,
+    partition: i32,
+) -> Result<Vec<Option<Vec<u8>>>, ServiceError> {
     let action = format!("reading {topic}/{partition}");
     let fail = |e: rdkafka::error::KafkaError| kafka_error(brokers, &action, e.to_string());
     let (first, end) = watermarks(brokers, topic, partition)?;
-    let consumer: BaseConsumer =
-        client_config(brokers).set("group.id", "spate-test-reader").set("enable.auto.commit", "false").create().map_err(fail)?;
+    let consumer: BaseConsumer = client_config(brokers)
+        .set("group.id", "spate-test-reader")
+        .set("enable.auto.commit", "false")
+        .create()
+        .map_err(fail)?;
     let mut list = TopicPartitionList::new();
-    list.add_partition_offset(topic, partition, Offset::Offset(first)).map_err(fail)?;
+    list.add_partition_offset(topic, partition, Offset::Offset(first))
+        .map_err(fail)?;
     consumer.assign(&list).map_err(fail)?;
     let mut out = Vec::new();
     let mut next = first;
     let deadline = Instant::now() + TIMEOUT;
     while next < end {
         if Instant::now() > deadline {
-            return Err(kafka_error(brokers, &action, format!("offset {next} of {end} reached after 30 s")));
+            return Err(kafka_error(
+                brokers,
+                &action,
+                format!("offset {next} of {end} reached after 30 s"),
+            ));
         }
         if let Some(message) = consumer.poll(Duration::from_millis(100)) {
             let message = message.map_err(fail)?;
@@ -138,12 +175,22 @@ pub fn read_topic(brokers: &str, topic: &str, partition: i32) -> Result<Vec<Opti
 
 fn client_config(brokers: &str) -> ClientConfig {
     let mut config = ClientConfig::new();
-    config.set("bootstrap.servers", brokers).set("log_level", "2");
+    config
+        .set("bootstrap.servers", brokers)
+        .set("log_level", "2");
     config
 }
 
-fn kafka_error(brokers: &str, action: impl Into<String>, detail: impl Into<String>) -> ServiceError {
-    ServiceError::Kafka { brokers: brokers.to_owned(), action: action.into(), detail: detail.into() }
+fn kafka_error(
+    brokers: &str,
+    action: impl Into<String>,
+    detail: impl Into<String>,
+) -> ServiceError {
+    ServiceError::Kafka {
+        brokers: brokers.to_owned(),
+        action: action.into(),
+        detail: detail.into(),
+    }
 }
 
 fn code_error(brokers: &str, action: &str, code: RDKafkaErrorCode) -> ServiceError {

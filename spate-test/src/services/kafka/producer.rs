@@ -66,10 +66,16 @@ impl Producer {
     /// [`ServiceError::Kafka`] when the client cannot be made.
     pub fn connect(brokers: &str) -> Result<Producer, ServiceError> {
         let mut config = client_config(brokers);
-        config.set("enable.idempotence", "true").set("linger.ms", "5").set("message.timeout.ms", "60000");
+        config
+            .set("enable.idempotence", "true")
+            .set("linger.ms", "5")
+            .set("message.timeout.ms", "60000");
         let inner = BaseProducer::from_config_and_context(&config, Deliveries::default())
             .map_err(|e| kafka_error(brokers, "making a producer", e.to_string()))?;
-        Ok(Producer { inner, brokers: brokers.to_owned() })
+        Ok(Producer {
+            inner,
+            brokers: brokers.to_owned(),
+        })
     }
 
     /// Queues a record, waiting while the queue is full, for at most 60 s.
@@ -82,7 +88,9 @@ impl Producer {
         next.timestamp = record.timestamp_ms;
         if !record.headers.is_empty() {
             let empty = OwnedHeaders::new_with_capacity(record.headers.len());
-            next.headers = Some(record.headers.iter().fold(empty, |all, (key, value)| all.insert(Header { key, value: *value })));
+            next.headers = Some(record.headers.iter().fold(empty, |all, (key, value)| {
+                all.insert(Header { key, value: *value })
+            }));
         }
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
@@ -91,14 +99,18 @@ impl Producer {
                     self.inner.poll(Duration::ZERO);
                     return Ok(());
                 }
-                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), back)) if Instant::now() < deadline => {
+                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), back))
+                    if Instant::now() < deadline =>
+                {
                     self.inner.poll(Duration::from_millis(20));
                     next = back;
                 }
                 Err((error, _)) => {
                     let action = format!("producing to {}", record.topic);
                     return Err(match error {
-                        KafkaError::MessageProduction(code) => code_error(&self.brokers, &action, code),
+                        KafkaError::MessageProduction(code) => {
+                            code_error(&self.brokers, &action, code)
+                        }
                         other => kafka_error(&self.brokers, action, other.to_string()),
                     });
                 }
@@ -113,14 +125,27 @@ impl Producer {
     pub fn flush(&self, timeout: Duration) -> Result<(), ServiceError> {
         self.inner.flush(timeout).map_err(|e| {
             let left = self.inner.in_flight_count();
-            kafka_error(&self.brokers, "flushing", format!("{e}; {left} records are not acknowledged"))
+            kafka_error(
+                &self.brokers,
+                "flushing",
+                format!("{e}; {left} records are not acknowledged"),
+            )
         })?;
-        let failed = std::mem::take(&mut *self.inner.context().failed.lock().unwrap_or_else(PoisonError::into_inner));
+        let failed = std::mem::take(
+            &mut *self
+                .inner
+                .context()
+                .failed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         match failed.first {
             None => Ok(()),
-            Some(first) => {
-                Err(kafka_error(&self.brokers, "producing", format!("{} records failed; the first: {first}", failed.count)))
-            }
+            Some(first) => Err(kafka_error(
+                &self.brokers,
+                "producing",
+                format!("{} records failed; the first: {first}", failed.count),
+            )),
         }
     }
 }

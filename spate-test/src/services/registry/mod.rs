@@ -116,7 +116,12 @@ impl SchemaRegistry {
     ///
     /// # Errors
     /// [`ServiceError::State`] when the id is taken by another schema or the schema is not valid.
-    pub fn register_with_id(&self, subject: &str, id: u32, schema: &str) -> Result<(), ServiceError> {
+    pub fn register_with_id(
+        &self,
+        subject: &str,
+        id: u32,
+        schema: &str,
+    ) -> Result<(), ServiceError> {
         self.lock()
             .store
             .register_with_id(subject, id, schema)
@@ -171,7 +176,11 @@ impl SchemaRegistry {
 
     /// How many requests came for this method and path, as in `GET /schemas/ids/7` (no query).
     pub fn requests_for(&self, method_and_path: &str) -> u64 {
-        self.lock().requests.get(method_and_path).copied().unwrap_or(0)
+        self.lock()
+            .requests
+            .get(method_and_path)
+            .copied()
+            .unwrap_or(0)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -181,7 +190,10 @@ impl SchemaRegistry {
 
 fn answer(state: &Mutex<State>, request: &Request) -> Reply {
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    *state.requests.entry(format!("{} {}", request.method, request.path())).or_default() += 1;
+    *state
+        .requests
+        .entry(format!("{} {}", request.method, request.path()))
+        .or_default() += 1;
     let faults = &mut state.faults;
     let delay = faults.delay;
     let take = |left: &mut u32| {
@@ -200,7 +212,9 @@ fn answer(state: &Mutex<State>, request: &Request) -> Reply {
     }
     if take(&mut faults.throttles) {
         let seconds = faults.retry_after.to_string();
-        return routes::error(429, 429, "Too Many Requests").header("Retry-After", &seconds).delay(delay);
+        return routes::error(429, 429, "Too Many Requests")
+            .header("Retry-After", &seconds)
+            .delay(delay);
     }
     let cut = take(&mut faults.cuts);
     if let Some(refusal) = routes::refuse(&state.auth, request) {

@@ -6,8 +6,13 @@ use crate::http::{Reply, Request, decode};
 use serde_json::{Value, json};
 
 const CONTENT_TYPE: &str = "application/vnd.schemaregistry.v1+json";
-const ACCEPTED: [&str; 5] =
-    [CONTENT_TYPE, "application/vnd.schemaregistry+json", "application/json", "application/*", "*/*"];
+const ACCEPTED: [&str; 5] = [
+    CONTENT_TYPE,
+    "application/vnd.schemaregistry+json",
+    "application/json",
+    "application/*",
+    "*/*",
+];
 
 pub(super) fn error(status: u16, code: u32, message: &str) -> Reply {
     reply(status, &json!({ "error_code": code, "message": message }))
@@ -22,10 +27,16 @@ pub(super) fn refuse(auth: &Auth, request: &Request) -> Option<Reply> {
     let given = request.header("authorization").unwrap_or_default();
     let (granted, scheme) = match auth {
         Auth::None => (true, ""),
-        Auth::Basic { user, password } => {
-            (given.strip_prefix("Basic ").is_some_and(|b| b == base64(format!("{user}:{password}").as_bytes())), "Basic")
-        }
-        Auth::Bearer { token } => (given.strip_prefix("Bearer ").is_some_and(|t| t == token), "Bearer"),
+        Auth::Basic { user, password } => (
+            given
+                .strip_prefix("Basic ")
+                .is_some_and(|b| b == base64(format!("{user}:{password}").as_bytes())),
+            "Basic",
+        ),
+        Auth::Bearer { token } => (
+            given.strip_prefix("Bearer ").is_some_and(|t| t == token),
+            "Bearer",
+        ),
     };
     if !granted {
         return Some(error(401, 401, "Unauthorized").header("WWW-Authenticate", scheme));
@@ -40,7 +51,12 @@ pub(super) fn refuse(auth: &Auth, request: &Request) -> Option<Reply> {
 
 pub(super) fn route(store: &mut Store, request: &Request) -> Reply {
     // Split first, decode then: a subject may contain an encoded slash.
-    let parts: Vec<String> = request.path().split('/').filter(|p| !p.is_empty()).map(decode).collect();
+    let parts: Vec<String> = request
+        .path()
+        .split('/')
+        .filter(|p| !p.is_empty())
+        .map(decode)
+        .collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     match (request.method.as_str(), parts.as_slice()) {
         ("GET", []) => reply(200, &json!({})),
@@ -51,7 +67,9 @@ pub(super) fn route(store: &mut Store, request: &Request) -> Reply {
             Some(ids) => reply(200, &json!((1..=ids.len()).collect::<Vec<_>>())),
             None => no_subject(subject),
         },
-        ("GET", ["subjects", subject, "versions", version, rest @ ..]) => by_version(store, subject, version, rest),
+        ("GET", ["subjects", subject, "versions", version, rest @ ..]) => {
+            by_version(store, subject, version, rest)
+        }
         ("POST", ["subjects", subject, "versions"]) => register(store, subject, &request.body),
         ("POST", ["subjects", subject]) => look_up(store, subject, &request.body),
         _ => error(404, 404, "HTTP 404 Not Found"),
@@ -59,14 +77,20 @@ pub(super) fn route(store: &mut Store, request: &Request) -> Reply {
 }
 
 fn by_id(store: &Store, id: &str, rest: &[&str]) -> Reply {
-    let found = id.parse().ok().and_then(|id: u32| Some((id, store.schema(id)?)));
+    let found = id
+        .parse()
+        .ok()
+        .and_then(|id: u32| Some((id, store.schema(id)?)));
     let Some((id, schema)) = found else {
         return error(404, 40403, &format!("Schema {id} not found"));
     };
     let uses = || {
         store.subjects().flat_map(move |subject| {
             let ids = store.versions(subject).unwrap_or_default();
-            ids.iter().zip(1u32..).filter(move |(other, _)| **other == id).map(move |(_, version)| (subject, version))
+            ids.iter()
+                .zip(1u32..)
+                .filter(move |(other, _)| **other == id)
+                .map(move |(_, version)| (subject, version))
         })
     };
     match rest {
@@ -76,9 +100,14 @@ fn by_id(store: &Store, id: &str, rest: &[&str]) -> Reply {
             reply(200, &body)
         }
         ["schema"] => raw(schema),
-        ["subjects"] => reply(200, &json!(uses().map(|(subject, _)| subject).collect::<Vec<_>>())),
+        ["subjects"] => reply(
+            200,
+            &json!(uses().map(|(subject, _)| subject).collect::<Vec<_>>()),
+        ),
         ["versions"] => {
-            let all: Vec<Value> = uses().map(|(s, v)| json!({ "subject": s, "version": v })).collect();
+            let all: Vec<Value> = uses()
+                .map(|(s, v)| json!({ "subject": s, "version": v }))
+                .collect();
             reply(200, &json!(all))
         }
         _ => error(404, 404, "HTTP 404 Not Found"),
@@ -86,7 +115,9 @@ fn by_id(store: &Store, id: &str, rest: &[&str]) -> Reply {
 }
 
 fn by_version(store: &Store, subject: &str, version: &str, rest: &[&str]) -> Reply {
-    let Some(ids) = store.versions(subject) else { return no_subject(subject) };
+    let Some(ids) = store.versions(subject) else {
+        return no_subject(subject);
+    };
     let number = match version {
         "latest" | "-1" => u32::try_from(ids.len()).unwrap_or(u32::MAX),
         text => match text.parse::<u32>() {
@@ -118,7 +149,9 @@ fn register(store: &mut Store, subject: &str, body: &[u8]) -> Reply {
 }
 
 fn look_up(store: &Store, subject: &str, body: &[u8]) -> Reply {
-    let Some(ids) = store.versions(subject) else { return no_subject(subject) };
+    let Some(ids) = store.versions(subject) else {
+        return no_subject(subject);
+    };
     let Some((schema_type, text, references)) = parse_body(body) else {
         return error(422, 42201, "Empty schema");
     };
@@ -126,7 +159,9 @@ fn look_up(store: &Store, subject: &str, body: &[u8]) -> Reply {
         Ok(wanted) => wanted,
         Err(message) => return error(422, 42201, &message),
     };
-    let version = store.id_of(&wanted).and_then(|id| ids.iter().zip(1u32..).find(|(other, _)| **other == id));
+    let version = store
+        .id_of(&wanted)
+        .and_then(|id| ids.iter().zip(1u32..).find(|(other, _)| **other == id));
     match version.and_then(|(_, number)| Some((number, store.version(subject, number)?))) {
         Some((number, (id, schema))) => reply(200, &version_body(subject, number, id, schema)),
         None => error(404, 40403, "Schema not found"),
@@ -153,7 +188,8 @@ fn describe(body: &mut Value, schema: &Schema) {
         body["schemaType"] = json!(schema.schema_type.name());
     }
     if !schema.references.is_empty() {
-        let one = |r: &Reference| json!({ "name": r.name, "subject": r.subject, "version": r.version });
+        let one =
+            |r: &Reference| json!({ "name": r.name, "subject": r.subject, "version": r.version });
         body["references"] = schema.references.iter().map(one).collect();
     }
 }
@@ -166,7 +202,12 @@ fn parse_body(body: &[u8]) -> Option<(SchemaType, String, Vec<Reference>)> {
         None => SchemaType::Avro,
     };
     let mut references = Vec::new();
-    for r in body.get("references").and_then(Value::as_array).into_iter().flatten() {
+    for r in body
+        .get("references")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         references.push(Reference {
             name: r.get("name")?.as_str()?.to_owned(),
             subject: r.get("subject")?.as_str()?.to_owned(),
@@ -180,10 +221,15 @@ fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().fold(0u32, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
+        let bits =
+            chunk.iter().fold(0u32, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
         for i in 0..4 {
             let six = (bits >> (18 - 6 * i)) & 63;
-            out.push(if i <= chunk.len() { char::from(ALPHABET[six as usize]) } else { '=' });
+            out.push(if i <= chunk.len() {
+                char::from(ALPHABET[six as usize])
+            } else {
+                '='
+            });
         }
     }
     out

@@ -25,7 +25,9 @@ impl SchemaType {
     }
 
     pub(super) fn from_name(name: &str) -> Option<SchemaType> {
-        [SchemaType::Avro, SchemaType::Json, SchemaType::Protobuf].into_iter().find(|t| t.name() == name)
+        [SchemaType::Avro, SchemaType::Json, SchemaType::Protobuf]
+            .into_iter()
+            .find(|t| t.name() == name)
     }
 }
 
@@ -76,7 +78,10 @@ impl Store {
         let schema = valid(schema_type, text, references)?;
         for r in references {
             if self.version(&r.subject, r.version).is_none() {
-                return Err(format!("the reference {} names {} version {}, which is not there", r.name, r.subject, r.version));
+                return Err(format!(
+                    "the reference {} names {} version {}, which is not there",
+                    r.name, r.subject, r.version
+                ));
             }
         }
         let id = match self.id_of(&schema) {
@@ -91,10 +96,17 @@ impl Store {
         Ok(id)
     }
 
-    pub(super) fn register_with_id(&mut self, subject: &str, id: u32, text: &str) -> Result<(), String> {
+    pub(super) fn register_with_id(
+        &mut self,
+        subject: &str,
+        id: u32,
+        text: &str,
+    ) -> Result<(), String> {
         let schema = valid(SchemaType::Avro, text, &[])?;
         match self.schemas.get(&id) {
-            Some(other) if !other.same(&schema) => return Err(format!("the id {id} has another schema already")),
+            Some(other) if !other.same(&schema) => {
+                return Err(format!("the id {id} has another schema already"));
+            }
             Some(_) => {}
             None => drop(self.schemas.insert(id, schema)),
         }
@@ -114,7 +126,10 @@ impl Store {
     }
 
     pub(super) fn id_of(&self, schema: &Schema) -> Option<u32> {
-        self.schemas.iter().find(|(_, s)| s.same(schema)).map(|(id, _)| *id)
+        self.schemas
+            .iter()
+            .find(|(_, s)| s.same(schema))
+            .map(|(id, _)| *id)
     }
 
     pub(super) fn subjects(&self) -> impl Iterator<Item = &str> {
@@ -134,8 +149,16 @@ impl Store {
 }
 
 /// The schema, if it can be one: full checks are the real registry's.
-pub(super) fn valid(schema_type: SchemaType, text: &str, references: &[Reference]) -> Result<Schema, String> {
-    let schema = Schema { schema_type, text: text.to_owned(), references: references.to_vec() };
+pub(super) fn valid(
+    schema_type: SchemaType,
+    text: &str,
+    references: &[Reference],
+) -> Result<Schema, String> {
+    let schema = Schema {
+        schema_type,
+        text: text.to_owned(),
+        references: references.to_vec(),
+    };
     let good = match schema_type {
         SchemaType::Protobuf => !text.trim().is_empty(),
         SchemaType::Json => parse(text).is_some(),
@@ -145,7 +168,14 @@ pub(super) fn valid(schema_type: SchemaType, text: &str, references: &[Reference
             _ => false,
         },
     };
-    if good { Ok(schema) } else { Err(format!("Invalid schema of type {}: {text}", schema_type.name())) }
+    if good {
+        Ok(schema)
+    } else {
+        Err(format!(
+            "Invalid schema of type {}: {text}",
+            schema_type.name()
+        ))
+    }
 }
 
 fn parse(text: &str) -> Option<Value> {
