@@ -1,0 +1,412 @@
+//! The engine's own settings: what each is, its unit, its default, and the relations that must hold between them.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::error::ConfigError;
+use super::file::Config;
+use super::section::Section;
+use super::units::{byte_size, duration};
+
+/// The settings of the whole engine.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct EngineConfig {
+    /// The section `pipeline`.
+    pub pipeline: PipelineConfig,
+    /// The section `checkpoint`.
+    pub checkpoint: CheckpointConfig,
+    /// The section `backpressure`.
+    pub backpressure: BackpressureConfig,
+}
+
+/// The section `pipeline`: threads and start-up.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct PipelineConfig {
+    /// The name in logs and metrics. Default: the name of the `pipeline!` item.
+    pub name: Option<String>,
+    /// The number of driver threads, 1 to 1024. Default: one less than the cores that the process may use, at least 1.
+    pub threads: Option<usize>,
+    /// Whether each driver thread is pinned to a core of its own, if the threads fit the allowed cores. Default: true.
+    pub pin: bool,
+    /// The index, among the allowed cores, of the first one to pin to. Default: 0.
+    pub first_core: usize,
+    /// The most records in one batch, 1 to 65536. Default: 512.
+    pub batch_records: usize,
+    /// How long servers are waited for at start before it is an error. Default: 30s.
+    #[serde(with = "duration")]
+    pub startup_timeout: Duration,
+}
+
+impl Default for PipelineConfig {
+    fn default() -> Self {
+        PipelineConfig {
+            name: None,
+            threads: None,
+            pin: true,
+            first_core: 0,
+            batch_records: 512,
+            startup_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl PipelineConfig {
+    /// The number of driver threads: as set, else one less than the cores that the process may use, at least 1.
+    #[must_use]
+    pub fn driver_threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| {
+            let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            cores.saturating_sub(1).max(1)
+        })
+    }
+}
+
+/// The section `checkpoint`: how often offsets are committed, and the end.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct CheckpointConfig {
+    /// The time between two commits, at least 100ms. Default: 5s.
+    #[serde(with = "duration")]
+    pub interval: Duration,
+    /// How long the drain may take, from the signal to the last commit. Default: 25s, below the 30s that a container is
+    /// given as a rule.
+    #[serde(with = "duration")]
+    pub drain_timeout: Duration,
+    /// The most batches of one partition that are fetched and not settled yet, 1 to 1048576. Default: 1024.
+    pub max_pending_batches: usize,
+}
+
+impl Default for CheckpointConfig {
+    fn default() -> Self {
+        CheckpointConfig {
+            interval: Duration::from_secs(5),
+            drain_timeout: Duration::from_secs(25),
+            max_pending_batches: 1024,
+        }
+    }
+}
+
+/// The section `backpressure`: when lanes are paused because a shard's queue fills up. Ratios are the fill of the queue.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct BackpressureConfig {
+    /// Lanes pause at this fill, above `low_ratio` and at most 1. Default: 0.8.
+    pub high_ratio: f64,
+    /// Lanes go on at this fill, at least 0. Default: 0.5.
+    pub low_ratio: f64,
+    /// The shortest pause. Default: 500ms.
+    #[serde(with = "duration")]
+    pub min_pause: Duration,
+}
+
+impl Default for BackpressureConfig {
+    fn default() -> Self {
+        BackpressureConfig {
+            high_ratio: 0.8,
+            low_ratio: 0.5,
+            min_pause: Duration::from_millis(500),
+        }
+    }
+}
+
+impl EngineConfig {
+    /// Reads and checks the engine's sections.
+    ///
+    /// # Errors
+    /// A setting that is unknown, of the wrong kind, out of its range or at odds with another, with its dotted path.
+    pub fn from(config: &Config) -> Result<Self, ConfigError> {
+        let pipeline = config.section("pipeline");
+        let checkpoint = config.section("checkpoint");
+        let backpressure = config.section("backpressure");
+        let engine = EngineConfig {
+            pipeline: pipeline.parse()?,
+            checkpoint: checkpoint.parse()?,
+            backpressure: backpressure.parse()?,
+        };
+
+        let p = &engine.pipeline;
+        if let Some(name) = &p.name {
+            check(
+                &pipeline,
+                "name",
+                !name.trim().is_empty(),
+                "must not be empty; remove it for the default",
+            )?;
+        }
+        if let Some(threads) = p.threads {
+            range(&pipeline, "threads", threads, 1, MAX_THREADS)?;
+        }
+        range(&pipeline, "first_core", p.first_core, 0, 65_535)?;
+        range(&pipeline, "batch_records", p.batch_records, 1, 65_536)?;
+        at_least(
+            &pipeline,
+            "startup_timeout",
+            p.startup_timeout,
+            Duration::from_millis(1),
+            "1ms",
+        )?;
+
+        let c = &engine.checkpoint;
+        at_least(
+            &checkpoint,
+            "interval",
+            c.interval,
+            Duration::from_millis(100),
+            "100ms",
+        )?;
+        at_least(
+            &checkpoint,
+            "drain_timeout",
+            c.drain_timeout,
+            Duration::from_millis(100),
+            "100ms",
+        )?;
+        range(
+            &checkpoint,
+            "max_pending_batches",
+            c.max_pending_batches,
+            1,
+            1 << 20,
+        )?;
+
+        let b = &engine.backpressure;
+        ratio(&backpressure, "high_ratio", b.high_ratio)?;
+        ratio(&backpressure, "low_ratio", b.low_ratio)?;
+        let apart = b.low_ratio < b.high_ratio;
+        check(
+            &backpressure,
+            "low_ratio",
+            apart,
+            "must be below `backpressure.high_ratio`",
+        )?;
+        Ok(engine)
+    }
+}
+
+/// The settings of the engine's part of one sink: they stand in the sink's section beside the connector's own.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct SinkPoolConfig {
+    /// What makes a block full.
+    pub batch: SealConfig,
+    /// What makes a driver thread's chunk full.
+    pub chunk: ChunkConfig,
+    /// The queue of one shard.
+    pub queue: QueueConfig,
+    /// The attempts to write one block.
+    pub retry: RetryConfig,
+}
+
+/// `batch` of a sink: a block is written when any of these is reached.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct SealConfig {
+    /// The most rows in a block, at least 1. A block may exceed it by less than one chunk. Default: 500000.
+    pub max_rows: usize,
+    /// The most bytes in a block, at least `chunk.target_bytes`. Default: 64MiB.
+    #[serde(with = "byte_size")]
+    pub max_bytes: usize,
+    /// The longest time that a row waits for its block to fill. Default: 1s.
+    #[serde(with = "duration")]
+    pub linger: Duration,
+}
+
+impl Default for SealConfig {
+    fn default() -> Self {
+        SealConfig {
+            max_rows: 500_000,
+            max_bytes: 64 << 20,
+            linger: Duration::from_secs(1),
+        }
+    }
+}
+
+/// `chunk` of a sink: a driver thread hands its rows on when any of these is reached.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ChunkConfig {
+    /// The encoded bytes of a full chunk, 1KiB to 1GiB. Default: 64KiB.
+    #[serde(with = "byte_size")]
+    pub target_bytes: usize,
+    /// The longest time that a row waits for its chunk to fill. Default: 100ms.
+    #[serde(with = "duration")]
+    pub linger: Duration,
+}
+
+impl Default for ChunkConfig {
+    fn default() -> Self {
+        ChunkConfig {
+            target_bytes: 64 << 10,
+            linger: Duration::from_millis(100),
+        }
+    }
+}
+
+/// `queue` of a sink.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct QueueConfig {
+    /// The chunks that wait for the worker of one shard, 1 to 65536. Default: 8.
+    pub capacity: usize,
+}
+
+impl Default for QueueConfig {
+    fn default() -> Self {
+        QueueConfig { capacity: 8 }
+    }
+}
+
+/// `retry` of a sink: the waits between the attempts to write one block.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct RetryConfig {
+    /// The wait after the first attempt, at least 1ms. Default: 100ms.
+    #[serde(with = "duration")]
+    pub initial: Duration,
+    /// The longest wait, at least `initial`. Default: 10s.
+    #[serde(with = "duration")]
+    pub max: Duration,
+    /// How much longer each wait is than the one before, 1 to 100. Default: 2.
+    pub multiplier: f64,
+    /// The share of a wait, 0 to 1, by which it may be shortened at random. Default: 0.2.
+    pub jitter: f64,
+    /// A block that could not be written for so long ends the pipeline; at least `initial`. Default: 2m.
+    #[serde(with = "duration")]
+    pub give_up_after: Duration,
+}
+
+impl Default for RetryConfig {
+    fn default() -> Self {
+        RetryConfig {
+            initial: Duration::from_millis(100),
+            max: Duration::from_secs(10),
+            multiplier: 2.0,
+            jitter: 0.2,
+            give_up_after: Duration::from_secs(120),
+        }
+    }
+}
+
+impl SinkPoolConfig {
+    /// Takes the engine's settings out of a sink's section; what stays is the connector's.
+    ///
+    /// # Errors
+    /// A setting that is unknown, of the wrong kind, out of its range or at odds with another, with its dotted path.
+    pub fn take_from(section: &mut Section) -> Result<Self, ConfigError> {
+        let batch = section.take("batch");
+        let chunk = section.take("chunk");
+        let queue = section.take("queue");
+        let retry = section.take("retry");
+        let pool = SinkPoolConfig {
+            batch: batch.parse()?,
+            chunk: chunk.parse()?,
+            queue: queue.parse()?,
+            retry: retry.parse()?,
+        };
+
+        let c = &pool.chunk;
+        range(&chunk, "target_bytes", c.target_bytes, 1 << 10, 1 << 30)?;
+        let b = &pool.batch;
+        check(&batch, "max_rows", b.max_rows >= 1, "must be at least 1")?;
+        let holds_a_chunk = b.max_bytes >= c.target_bytes;
+        check(
+            &batch,
+            "max_bytes",
+            holds_a_chunk,
+            "must be at least the sink's `chunk.target_bytes`",
+        )?;
+        range(&queue, "capacity", pool.queue.capacity, 1, 65_536)?;
+
+        let r = &pool.retry;
+        at_least(
+            &retry,
+            "initial",
+            r.initial,
+            Duration::from_millis(1),
+            "1ms",
+        )?;
+        check(
+            &retry,
+            "max",
+            r.max >= r.initial,
+            "must be at least the sink's `retry.initial`",
+        )?;
+        check(
+            &retry,
+            "multiplier",
+            (1.0..=100.0).contains(&r.multiplier),
+            "must be from 1 to 100",
+        )?;
+        ratio(&retry, "jitter", r.jitter)?;
+        check(
+            &retry,
+            "give_up_after",
+            r.give_up_after >= r.initial,
+            "must be at least the sink's `retry.initial`",
+        )?;
+        Ok(pool)
+    }
+}
+
+/// More driver threads than this are a mistake.
+const MAX_THREADS: usize = 1024;
+
+fn check(section: &Section, key: &str, holds: bool, message: &str) -> Result<(), ConfigError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(section.error(key, message))
+    }
+}
+
+fn range(
+    section: &Section,
+    key: &str,
+    value: usize,
+    min: usize,
+    max: usize,
+) -> Result<(), ConfigError> {
+    check(
+        section,
+        key,
+        (min..=max).contains(&value),
+        &format!("must be from {min} to {max}"),
+    )
+}
+
+fn ratio(section: &Section, key: &str, value: f64) -> Result<(), ConfigError> {
+    check(
+        section,
+        key,
+        (0.0..=1.0).contains(&value),
+        "must be from 0 to 1",
+    )
+}
+
+fn at_least(
+    section: &Section,
+    key: &str,
+    value: Duration,
+    min: Duration,
+    text: &str,
+) -> Result<(), ConfigError> {
+    check(
+        section,
+        key,
+        value >= min,
+        &format!("must be at least {text}"),
+    )
+}

@@ -1,0 +1,24 @@
+//! What the configuration promises, as a user would write it.
+
+mod environment;
+
+use super::{Config, ConfigError};
+
+/// A configuration without any variable.
+fn config(text: &str) -> Config {
+    try_config(text).unwrap()
+}
+
+fn try_config(text: &str) -> Result<Config, ConfigError> {
+    Config::from_yaml_with(text, "spate.yaml", &|_| None)
+}
+
+fn with_env(text: &str, env: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let env = |name: &str| {
+        env.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    Config::from_yaml_with(text, "spate.yaml", &env)
+}
+
