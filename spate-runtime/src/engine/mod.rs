@@ -1,0 +1,13 @@
+//! The machines of the engine and the shell that runs them.
+
+mod controller;
+mod deadline;
+mod driver;
+mod mailbox;
+mod revocation;
+pub(crate) mod shell;
+
+pub use controller::{Controller, ControllerConfig, ControllerStep, DriverHandle};
+pub use deadline::Deadline;
+pub use driver::{Driver, DriverShared, DriverStep};
+pub use mailbox::{Command, DriverStatus, Mailbox};

@@ -1,0 +1,68 @@
+//! Giving lanes back: flush, settle, commit, release; see "Revocation" in ARCHITECTURE.md.
+
+use std::collections::BTreeSet;
+
+use crate::checkpoint::Checkpointer;
+use crate::limits::REVOKE_TIMEOUT;
+use crate::source::LaneId;
+use crate::time::Time;
+
+/// A revocation under way.
+pub(super) struct Revocation {
+    pub(super) lanes: Vec<LaneId>,
+    /// Lanes whose objects still stand with a driver.
+    with_drivers: BTreeSet<LaneId>,
+    /// Lost lanes cannot be committed any more: nothing is waited for but the drivers.
+    lost: bool,
+    deadline: Time,
+}
+
+/// What a revocation asks the controller for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RevocationStep {
+    /// Wait.
+    Wait,
+    /// Commit the watermarks now.
+    Commit,
+    /// Give the lanes back.
+    Release,
+}
+
+impl Revocation {
+    pub(super) fn new(
+        lanes: Vec<LaneId>,
+        with_drivers: BTreeSet<LaneId>,
+        lost: bool,
+        now: Time,
+    ) -> Self {
+        Revocation {
+            lanes,
+            with_drivers,
+            lost,
+            deadline: now.after(REVOKE_TIMEOUT),
+        }
+    }
+
+    /// A driver dropped a lane.
+    pub(super) fn dropped(&mut self, lane: LaneId) {
+        self.with_drivers.remove(&lane);
+    }
+
+    pub(super) fn step(&self, checkpointer: &Checkpointer, now: Time) -> RevocationStep {
+        if !self.with_drivers.is_empty() {
+            // Also past the deadline: a lane must not outlive its assignment. A driver needs one batch at most.
+            return RevocationStep::Wait;
+        }
+        if self.lost || now >= self.deadline {
+            return RevocationStep::Release;
+        }
+        let settled = |lane: &LaneId| checkpointer.progress(*lane).is_none_or(|p| p.is_settled());
+        if !self.lanes.iter().all(settled) || checkpointer.is_committing() {
+            return RevocationStep::Wait;
+        }
+        if self.lanes.iter().any(|lane| checkpointer.is_behind(*lane)) {
+            return RevocationStep::Commit;
+        }
+        RevocationStep::Release
+    }
+}

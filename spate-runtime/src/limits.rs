@@ -1,0 +1,31 @@
+//! Every bound of the engine that is not a setting, in one place.
+
+use std::time::Duration;
+
+/// How long an idle driver sleeps before it looks at its lanes again, and how soon it retries a full queue.
+pub(crate) const DRIVER_IDLE: Duration = Duration::from_millis(2);
+
+/// How long the controller sleeps between two steps when nothing asks for it earlier.
+pub(crate) const CONTROLLER_IDLE: Duration = Duration::from_millis(5);
+
+/// How many source events the controller takes in one step, so that commits and deadlines are served in between.
+pub(crate) const EVENTS_PER_STEP: usize = 64;
+
+/// How soon a commit that failed for a passing reason is made again.
+pub(crate) const COMMIT_RETRY: Duration = Duration::from_millis(250);
+
+/// How long a revocation may take to flush, settle and commit before the lanes are given back as they are. It stays far
+/// below Kafka's default `max.poll.interval.ms` and session timeout, because the client is polled meanwhile.
+pub(crate) const REVOKE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// After the drain's deadline: how long the shell waits for threads and workers to notice it.
+pub(crate) const ABORT_GRACE: Duration = Duration::from_secs(2);
+
+/// At most this many records skipped by one thread are logged ..
+pub(crate) const SKIP_LOGS: u32 = 5;
+
+/// .. in this time.
+pub(crate) const SKIP_LOG_WINDOW: Duration = Duration::from_secs(10);
+
+/// A row larger than this cannot be written: the chunk that holds it must fit into one insert's length fields.
+pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;

@@ -1,0 +1,112 @@
+//! What travels from a driver to the store: chunks of encoded rows, merged into blocks.
+
+use bytes::Bytes;
+
+use crate::ack::Ack;
+
+/// Encoded rows of one driver for one shard, with the acks of the batches that they came from.
+#[derive(Debug)]
+pub struct Chunk {
+    data: Bytes,
+    rows: usize,
+    acks: Vec<Ack>,
+}
+
+impl Chunk {
+    /// A chunk of `rows` encoded rows.
+    ///
+    /// # Panics
+    /// If it has no rows.
+    #[must_use]
+    pub fn new(data: impl Into<Bytes>, rows: usize, acks: Vec<Ack>) -> Self {
+        assert!(rows > 0, "a chunk has rows");
+        Chunk {
+            data: data.into(),
+            rows,
+            acks,
+        }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of encoded bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.data.len()
+    }
+}
+
+/// Chunks that are written together, under one token: every attempt sends the same bytes.
+#[derive(Debug, Default)]
+pub struct Block {
+    chunks: Vec<Bytes>,
+    rows: usize,
+    bytes: usize,
+    token: String,
+    acks: Vec<Ack>,
+}
+
+impl Block {
+    /// The encoded rows, in order; to be sent one after the other.
+    #[must_use]
+    pub fn chunks(&self) -> &[Bytes] {
+        &self.chunks
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of encoded bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The deduplication token: the same for every attempt, never used for other rows.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub(crate) fn add(&mut self, chunk: Chunk) {
+        self.rows += chunk.rows;
+        self.bytes += chunk.data.len();
+        self.chunks.push(chunk.data);
+        self.acks.extend(chunk.acks);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    pub(crate) fn seal(&mut self, token: String) -> Block {
+        let mut block = std::mem::take(self);
+        block.token = token;
+        block
+    }
+
+    /// The block is durable: its acks are given back.
+    pub(crate) fn delivered(self) {
+        self.acks.into_iter().for_each(Ack::delivered);
+    }
+
+    /// A block for tests of writers, without acks.
+    #[must_use]
+    pub fn for_test(chunks: Vec<Bytes>, rows: usize, token: impl Into<String>) -> Self {
+        let bytes = chunks.iter().map(Bytes::len).sum();
+        Block {
+            chunks,
+            rows,
+            bytes,
+            token: token.into(),
+            acks: Vec::new(),
+        }
+    }
+}

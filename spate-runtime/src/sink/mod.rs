@@ -1,0 +1,128 @@
+//! The contract of a sink: rows are encoded on the driver threads, blocks are written by one worker per shard.
+
+mod block;
+mod queue;
+mod retry;
+mod worker;
+
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+pub use block::{Block, Chunk};
+pub use queue::ShardQueue;
+pub use retry::Backoff;
+pub use worker::{SinkWorker, WorkerShared, WorkerStep};
+
+use crate::config::{OpenError, Section};
+use crate::error::{ConnectorError, RowError};
+use crate::source::{Attachment, OpenContext};
+
+/// What start-up knows of the rows that a pipeline writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowInfo {
+    /// The row type's name.
+    pub row: &'static str,
+    /// The columns in the order in which they are encoded; empty for sinks without columns.
+    pub columns: &'static [Column],
+}
+
+/// A column as the table definition names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// The column's name.
+    pub name: &'static str,
+    /// The column's type in the store's own spelling: `Nullable(Float64)`.
+    pub ty: &'static str,
+}
+
+/// A future of a sink, boxed once per block.
+pub type SinkFuture = Pin<Box<dyn Future<Output = Result<(), ConnectorError>> + Send>>;
+
+/// An opened sink.
+pub trait Sink: Send + Sync {
+    /// How many shards rows are spread over; at least one.
+    fn shards(&self) -> usize;
+
+    /// Looks at the server: reachable, the table there, its columns as compiled. Repeated while retryable, until the
+    /// start-up timeout.
+    fn check(&self) -> SinkFuture;
+
+    /// The writer of one shard.
+    fn writer(&self, shard: usize) -> Box<dyn ShardWriter>;
+}
+
+/// Writes blocks to one shard.
+pub trait ShardWriter: Send {
+    /// Begins one attempt to write the block; the future ends when it is durable. The worker repeats the same block
+    /// with the same token after a retryable error, and drops the future at the drain's deadline.
+    fn write(&mut self, block: &Block) -> SinkFuture;
+}
+
+/// A sink as the pipeline language knows it.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a sink of a pipeline")]
+pub trait SinkKind: 'static {
+    /// The stage's name: `clickhouse`.
+    const KIND: &'static str;
+
+    /// Whether the sink reads a config section; if not, the section is refused.
+    const CONFIGURED: bool;
+
+    /// Makes what the stage keeps beside the pipeline; most sinks keep nothing.
+    fn attach() -> Option<Attachment> {
+        None
+    }
+
+    /// Checks the section and opens the sink, without a connection.
+    ///
+    /// # Errors
+    /// What is wrong with the section, with its dotted path.
+    fn open(
+        section: &Section,
+        row: RowInfo,
+        context: &OpenContext,
+    ) -> Result<Box<dyn Sink>, OpenError>;
+}
+
+/// Encodes a row of type `R` for the sink.
+#[diagnostic::on_unimplemented(
+    message = "`{R}` is not a row that this sink accepts",
+    label = "the stage before the sink yields `{R}`",
+    note = "map the record to a type that the sink accepts; for `clickhouse` derive `Row`, for `capture` yield bytes or text",
+    note = "if a closure returns a `Result`, use `try_map(.., on_error = ..)` in place of `map`"
+)]
+pub trait RowEncoder<R>: SinkKind {
+    /// What start-up knows of `R`.
+    fn row() -> RowInfo;
+
+    /// Appends one row. What was appended before an error is taken back by the caller.
+    ///
+    /// # Errors
+    /// The row cannot be expressed; the sink's `on_error` decides. Never for lack of room.
+    fn encode(row: &R, out: &mut Vec<u8>) -> Result<(), RowError>;
+}
+
+/// A witness of the row type; see [`Decoder`](crate::decode::Decoder).
+pub struct SinkWitness<S, R>(PhantomData<fn() -> (S, R)>);
+
+impl<S, R> Clone for SinkWitness<S, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S, R> Copy for SinkWitness<S, R> {}
+
+/// The witness of a sink stage.
+#[must_use]
+pub fn sink<S: SinkKind, R>() -> SinkWitness<S, R> {
+    SinkWitness(PhantomData)
+}
+
+impl<S, R> SinkWitness<S, R>
+where
+    S: RowEncoder<R>,
+{
+    pub(crate) fn row(self) -> RowInfo {
+        S::row()
+    }
+}
