@@ -49,7 +49,7 @@ catalogue! {
     Reserved = "SP009", "A word is reserved for a later version.", "choose another name";
     StraySemicolon = "SP010", "A semicolon, or a second chain after it, stands where the chain goes on.", "a pipeline is one chain of stages without `;`; only `let` states before it and clauses after it end with one";
     WrongPlace = "SP011", "A state or a clause stands in the wrong place.", "the order is: `let` states, then the chain, then clauses";
-    BrokenExpression = "SP012", "An argument is not a complete expression.", "";
+    BrokenExpression = "SP012", "An argument cannot be read.", "";
     DuplicateLabel = "SP013", "Two stages have the same label.", "labels name stages in metrics and graphs, so each is used once";
     MissingArgument = "SP014", "A stage lacks an argument.", "";
     ExtraArgument = "SP015", "A stage has too many arguments.", "";
@@ -88,8 +88,32 @@ catalogue! {
     // What this build has.
     NotAvailable = "SP060", "The language knows this, this version does not build it yet.", "";
     FeatureOff = "SP061", "A stage belongs to a feature that is off.", "";
-    Attribute = "SP062", "An attribute has nothing to stand on.", "attributes and doc comments go before the name of a pipeline";
+    Attribute = "SP062", "An attribute cannot be read or has nothing to stand on.", "attributes and doc comments go before the name of a pipeline";
     NoFront = "SP063", "The procedural macro was called without its front.", "call `spate::pipeline!`";
+
+    // Avro schemas and `#[derive(AvroRecord)]`.
+    SchemaFile = "SP070", "A schema file cannot be read.", "";
+    SchemaJson = "SP071", "A schema file is not JSON.", "";
+    SchemaRecord = "SP072", "A schema file has no such record.", "";
+    SchemaUnknownType = "SP073", "A schema names a type that it does not define.", "";
+    SchemaDuplicate = "SP074", "A schema says something twice.", "";
+    SchemaInvalid = "SP075", "A schema breaks a rule of Avro's specification.", "";
+    FieldUnknown = "SP076", "A field is not in the schema.", "";
+    FieldType = "SP077", "A field's Rust type cannot hold what the schema says.", "";
+    FieldLater = "SP078", "An Avro type cannot be read into a field yet.", "leave the field out of the struct: the decoder skips it";
+    RecordShape = "SP079", "`#[derive(AvroRecord)]` stands on something that it cannot derive, or its attribute is wrong.", "";
+
+    // Table definitions and `#[derive(Row)]`.
+    TableFile = "SP090", "A table definition cannot be read.", "";
+    TableSql = "SP091", "A table definition is not a `CREATE TABLE` that we understand.", "";
+    TableUnknown = "SP092", "A file does not define the table, or defines several.", "";
+    ColumnLater = "SP093", "A column's type cannot be written yet.", "";
+    FieldWithoutColumn = "SP094", "A field has no column.", "";
+    ColumnWithoutField = "SP095", "A column without a default has no field.", "";
+    ColumnComputed = "SP096", "A column that the server computes has a field.", "leave the field out of the struct";
+    ColumnNotNull = "SP097", "An `Option` is written into a column that takes no NULL.", "";
+    RowShape = "SP098", "`#[derive(Row)]` stands on something that it cannot derive, or its attribute is wrong.", "";
+    ColumnTwice = "SP099", "Two fields are written into one column.", "keep one of the two";
 }
 
 #[cfg(test)]

@@ -1,0 +1,14 @@
+//! The model of an Avro schema file, with the place of everything in it.
+//!
+//! [`parse`] reads strict JSON and follows the specification's rules for names and namespaces; every mistake is reported
+//! as file, line and column. [`Schema::canonical`] and [`Schema::self_contained`] write a record's schema back as text.
+
+mod model;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+
+pub use model::{Definition, Field, Kind, Logical, NameId, Named, Schema, Type};
+pub use parse::parse;
+pub use print::fingerprint;

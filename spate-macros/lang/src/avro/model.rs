@@ -1,0 +1,264 @@
+//! The types of a schema file: an arena of named types, and trees that refer to them by number.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::files::SourceFile;
+
+/// A named type's number within its [`Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(pub(super) usize);
+
+/// Everything that a schema file defines.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pub(super) file: Arc<SourceFile>,
+    pub(super) names: Vec<Named>,
+    pub(super) root: Type,
+}
+
+/// A type where it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// What it is on the wire.
+    pub kind: Kind,
+    /// What the values mean.
+    pub logical: Option<Logical>,
+    /// A `logicalType` that is written there but not known or not valid: ignored, as the specification wants it.
+    pub ignored_logical: Option<String>,
+    /// The byte offset of the type in the file.
+    pub offset: usize,
+}
+
+/// A type's shape on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: zero bytes.
+    Null,
+    /// One byte, 0 or 1.
+    Boolean,
+    /// A zigzag varint of 32 bits.
+    Int,
+    /// A zigzag varint of 64 bits.
+    Long,
+    /// Four bytes.
+    Float,
+    /// Eight bytes.
+    Double,
+    /// A length and that many bytes.
+    Bytes,
+    /// A length and that many bytes of UTF-8.
+    String,
+    /// Blocks of items.
+    Array(Box<Type>),
+    /// Blocks of keys and values.
+    Map(Box<Type>),
+    /// A branch number and that branch's value.
+    Union(Vec<Type>),
+    /// A record, an enum or a fixed.
+    Named(NameId),
+}
+
+/// What a value means beyond its wire type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logical {
+    /// An unscaled two's complement number.
+    Decimal {
+        /// Digits in all.
+        precision: u32,
+        /// Digits behind the point.
+        scale: u32,
+    },
+    /// A UUID.
+    Uuid,
+    /// Days since the Unix epoch.
+    Date,
+    /// Milliseconds of the day.
+    TimeMillis,
+    /// Microseconds of the day.
+    TimeMicros,
+    /// Milliseconds since the Unix epoch.
+    TimestampMillis,
+    /// Microseconds since the Unix epoch.
+    TimestampMicros,
+    /// Nanoseconds since the Unix epoch.
+    TimestampNanos,
+    /// Milliseconds since 1970 in an unnamed time zone.
+    LocalTimestampMillis,
+    /// Microseconds since 1970 in an unnamed time zone.
+    LocalTimestampMicros,
+    /// Nanoseconds since 1970 in an unnamed time zone.
+    LocalTimestampNanos,
+    /// Months, days and milliseconds.
+    Duration,
+}
+
+/// A record, an enum or a fixed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The name with its namespace.
+    pub name: String,
+    /// Other names, with their namespaces.
+    pub aliases: Vec<String>,
+    /// What it is.
+    pub definition: Definition,
+    /// The byte offset of the name in the file.
+    pub offset: usize,
+}
+
+/// The definition behind a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// Fields in wire order.
+    Record(Vec<Field>),
+    /// Symbols in wire order, and the one that stands for unknown ones.
+    Enum {
+        /// The symbols.
+        symbols: Vec<String>,
+        /// The default symbol.
+        default: Option<String>,
+    },
+    /// That many bytes.
+    Fixed {
+        /// The length.
+        size: usize,
+        /// What they mean.
+        logical: Option<Logical>,
+    },
+}
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name.
+    pub name: String,
+    /// Other names.
+    pub aliases: Vec<String>,
+    /// The type.
+    pub ty: Type,
+    /// The default as JSON text.
+    pub default: Option<String>,
+    /// The byte offset of the name in the file.
+    pub offset: usize,
+}
+
+impl Logical {
+    /// The specification's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Logical::Decimal { .. } => "decimal",
+            Logical::Uuid => "uuid",
+            Logical::Date => "date",
+            Logical::TimeMillis => "time-millis",
+            Logical::TimeMicros => "time-micros",
+            Logical::TimestampMillis => "timestamp-millis",
+            Logical::TimestampMicros => "timestamp-micros",
+            Logical::TimestampNanos => "timestamp-nanos",
+            Logical::LocalTimestampMillis => "local-timestamp-millis",
+            Logical::LocalTimestampMicros => "local-timestamp-micros",
+            Logical::LocalTimestampNanos => "local-timestamp-nanos",
+            Logical::Duration => "duration",
+        }
+    }
+}
+
+impl Schema {
+    /// The file that it was read from.
+    pub fn file(&self) -> &Arc<SourceFile> {
+        &self.file
+    }
+
+    /// The type at the top of the file.
+    pub fn root(&self) -> &Type {
+        &self.root
+    }
+
+    /// The named type of that number.
+    pub fn named(&self, id: NameId) -> &Named {
+        &self.names[id.0]
+    }
+
+    /// All records, in the order of their definitions.
+    pub fn records(&self) -> impl Iterator<Item = (NameId, &Named)> {
+        let all = self
+            .names
+            .iter()
+            .enumerate()
+            .map(|(n, named)| (NameId(n), named));
+        all.filter(|(_, named)| matches!(named.definition, Definition::Record(_)))
+    }
+
+    /// A record's fields in wire order; none for other named types.
+    pub fn fields(&self, id: NameId) -> &[Field] {
+        match &self.named(id).definition {
+            Definition::Record(fields) => fields,
+            _ => &[],
+        }
+    }
+
+    /// Whether a record can contain itself, at whatever depth.
+    pub fn is_recursive(&self, id: NameId) -> bool {
+        let mut reached = vec![false; self.names.len()];
+        self.fields(id)
+            .iter()
+            .for_each(|field| self.reach(&field.ty, &mut reached));
+        reached[id.0]
+    }
+
+    fn reach(&self, ty: &Type, reached: &mut [bool]) {
+        match &ty.kind {
+            Kind::Array(inner) | Kind::Map(inner) => self.reach(inner, reached),
+            Kind::Union(branches) => branches
+                .iter()
+                .for_each(|branch| self.reach(branch, reached)),
+            Kind::Named(id) if !std::mem::replace(&mut reached[id.0], true) => {
+                self.fields(*id)
+                    .iter()
+                    .for_each(|field| self.reach(&field.ty, reached));
+            }
+            _ => {}
+        }
+    }
+
+    /// A type as a reader would say it: `array of Line`, `long (timestamp-millis)`.
+    pub fn describe(&self, ty: &Type) -> String {
+        let plain = match &ty.kind {
+            Kind::Null => "null".to_owned(),
+            Kind::Boolean => "boolean".to_owned(),
+            Kind::Int => "int".to_owned(),
+            Kind::Long => "long".to_owned(),
+            Kind::Float => "float".to_owned(),
+            Kind::Double => "double".to_owned(),
+            Kind::Bytes => "bytes".to_owned(),
+            Kind::String => "string".to_owned(),
+            Kind::Array(items) => format!("array of {}", self.describe(items)),
+            Kind::Map(values) => format!("map of {}", self.describe(values)),
+            Kind::Union(branches) => {
+                let branches: Vec<String> = branches
+                    .iter()
+                    .map(|branch| self.describe(branch))
+                    .collect();
+                format!("union of {}", branches.join(", "))
+            }
+            Kind::Named(id) => {
+                let named = self.named(*id);
+                let what = match named.definition {
+                    Definition::Record(_) => "record",
+                    Definition::Enum { .. } => "enum",
+                    Definition::Fixed { .. } => "fixed",
+                };
+                format!("{what} {}", named.name)
+            }
+        };
+        match ty.logical {
+            Some(logical) => format!("{plain} ({})", logical.name()),
+            None => plain,
+        }
+    }
+}
+
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

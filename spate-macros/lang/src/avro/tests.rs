@@ -1,0 +1,239 @@
+//! What the schema model understands and what it says about mistakes.
+
+use super::*;
+use crate::files::{Finding, SourceFile};
+
+fn schema(text: &str) -> Schema {
+    parse(&SourceFile::in_memory("x.avsc", text)).unwrap_or_else(|found| panic!("{found:#?}"))
+}
+
+fn mistakes(text: &str) -> Vec<String> {
+    let file = SourceFile::in_memory("x.avsc", text);
+    let found: Vec<Finding> = parse(&file).expect_err("mistakes");
+    let line = |finding: &Finding| {
+        format!(
+            "{} {}",
+            finding.code.entry().id,
+            file.report(finding.place, &finding.message)
+        )
+    };
+    found.iter().map(line).collect()
+}
+
+fn canonical(text: &str) -> String {
+    let schema = schema(text);
+    let (id, _) = schema.records().next().expect("a record");
+    schema.canonical(id)
+}
+
+#[test]
+fn names_inherit_namespaces_and_references_find_them() {
+    let canonical = canonical(
+        r#"{"type":"record","name":"Sample","namespace":"test","fields":[
+            {"name":"nested","type":{"type":"record","name":"Nested","fields":[
+                {"name":"top","type":{"type":"record","name":"Top","namespace":"","fields":[]}}]}},
+            {"name":"again","type":"Nested"},
+            {"name":"full","type":"test.Nested"},
+            {"name":"list","type":{"type":"array","items":"Nested"}},
+            {"name":"map","type":{"type":"map","values":"Nested"}},
+            {"name":"outside","type":"Top"},
+            {"name":"dotted","type":{"type":"fixed","name":"a.b.C","namespace":"other","size":2}}]}"#,
+    );
+    assert_eq!(
+        canonical,
+        concat!(
+            r#"{"name":"test.Sample","type":"record","fields":["#,
+            r#"{"name":"nested","type":{"name":"test.Nested","type":"record","fields":["#,
+            r#"{"name":"top","type":{"name":"Top","type":"record","fields":[]}}]}},"#,
+            r#"{"name":"again","type":"test.Nested"},{"name":"full","type":"test.Nested"},"#,
+            r#"{"name":"list","type":{"type":"array","items":"test.Nested"}},"#,
+            r#"{"name":"map","type":{"type":"map","values":"test.Nested"}},{"name":"outside","type":"Top"},"#,
+            r#"{"name":"dotted","type":{"name":"a.b.C","type":"fixed","size":2}}]}"#,
+        )
+    );
+}
+
+#[test]
+fn the_canonical_form_keeps_logical_types_and_drops_what_does_not_matter() {
+    let one = canonical(
+        r#"{"doc":"d","fields":[{"default":0,"doc":"x","name":"at","type":{"logicalType":"timestamp-millis","type":"long"}},
+            {"name":"n","type":{"type":"int","x":1}}, {"name":"odd","type":{"type":"int","logicalType":"mine"}}],
+            "name":"R","aliases":["Q"],"type":"record"}"#,
+    );
+    assert_eq!(
+        one,
+        concat!(
+            r#"{"name":"R","type":"record","fields":[{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},"#,
+            r#"{"name":"n","type":"int"},{"name":"odd","type":"int"}]}"#
+        )
+    );
+}
+
+#[test]
+fn a_record_inside_is_self_contained_with_defaults_and_aliases() {
+    let schema = schema(
+        r#"{"type":"record","name":"o.Order","fields":[
+            {"name":"kind","type":{"type":"enum","name":"Kind","symbols":["A","B"],"default":"A"}},
+            {"name":"lines","type":{"type":"array","items":{"type":"record","name":"Line","aliases":["Row"],"fields":[
+                {"name":"kind","type":"Kind","default":"B"},
+                {"name":"next","type":["null","Line"],"default": null,"aliases":["n"]},
+                {"name":"price","type":{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}}]}}}]}"#,
+    );
+    let (line, _) = schema
+        .records()
+        .find(|(_, named)| named.name == "o.Line")
+        .expect("Line");
+    assert_eq!(
+        schema.self_contained(line),
+        concat!(
+            r#"{"name":"o.Line","type":"record","fields":["#,
+            r#"{"name":"kind","type":{"name":"o.Kind","type":"enum","symbols":["A","B"],"default":"A"},"default":"B"},"#,
+            r#"{"name":"next","type":["null","o.Line"],"default":null,"aliases":["n"]},"#,
+            r#"{"name":"price","type":{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}}],"aliases":["o.Row"]}"#,
+        )
+    );
+    assert!(schema.is_recursive(line));
+    let (order, _) = schema.records().next().expect("Order");
+    assert!(
+        !schema.is_recursive(order),
+        "it contains a recursive record and is none"
+    );
+}
+
+#[test]
+fn invalid_logical_types_are_ignored_and_remembered() {
+    let schema = schema(
+        r#"{"type":"record","name":"R","fields":[
+            {"name":"a","type":{"type":"long","logicalType":"timestamp-milis"}},
+            {"name":"b","type":{"type":"bytes","logicalType":"decimal"}},
+            {"name":"c","type":{"type":"fixed","name":"F","size":2,"logicalType":"decimal","precision":5}},
+            {"name":"d","type":{"type":"fixed","name":"G","size":2,"logicalType":"decimal","precision":4}}]}"#,
+    );
+    let (id, _) = schema.records().next().expect("R");
+    let fields = schema.fields(id);
+    assert_eq!(
+        fields[0].ty.ignored_logical.as_deref(),
+        Some("timestamp-milis")
+    );
+    assert_eq!(fields[1].ty.ignored_logical.as_deref(), Some("decimal"));
+    let logical = |n: usize| match &fields[n].ty.kind {
+        Kind::Named(id) => match schema.named(*id).definition {
+            Definition::Fixed { logical, .. } => logical,
+            _ => None,
+        },
+        _ => None,
+    };
+    assert_eq!(logical(2), None, "two bytes hold four digits");
+    assert_eq!(
+        logical(3),
+        Some(Logical::Decimal {
+            precision: 4,
+            scale: 0
+        })
+    );
+}
+
+#[test]
+fn the_fingerprint_is_the_specifications() {
+    // From the test data of Apache Avro (share/test/data/schema-tests.txt).
+    assert_eq!(fingerprint(r#""null""#) as i64, 7195948357588979594);
+    assert_eq!(fingerprint(r#""long""#) as i64, -3434872931120570953);
+    assert_eq!(
+        fingerprint(r#"{"name":"foo","type":"record","fields":[{"name":"f1","type":"boolean"}]}"#)
+            as i64,
+        7843277075252814651
+    );
+}
+
+#[test]
+fn what_is_no_json_is_shown_with_line_and_column() {
+    assert_eq!(
+        mistakes("{\n  \"type\": \"record\"\n  \"name\": \"R\"\n}"),
+        ["SP071 x.avsc:2:19: expected comma\n    \"type\": \"record\"\n                    ^"]
+    );
+    assert_eq!(
+        mistakes("{\"a\": 1,}").len(),
+        1,
+        "a trailing comma is no JSON"
+    );
+    assert_eq!(mistakes("// c\n{}").len(), 1, "a comment is no JSON");
+    assert_eq!(mistakes(""), ["SP071 x.avsc:1:1: the file is empty"]);
+    assert_eq!(mistakes(&"[".repeat(100_000)).len(), 1, "depth is bounded");
+}
+
+#[test]
+fn every_mistake_of_a_schema_is_reported_at_its_place() {
+    let found = mistakes(
+        r#"{"type":"record","name":"R","fields":[
+{"name":"a","type":"Adress"},
+{"name":"b","type":{"type":"record","name":"Address","fields":[]}},
+{"name":"c","type":"Adress"},
+{"name":"b","type":"int"},
+{"name":"d","type":["int","null","int"]},
+{"name":"e","type":{"type":"enum","name":"E","symbols":["A","A","x-y"]}},
+{"name":"f","type":{"type":"record","name":"Address","fields":[]}},
+{"name":"g","type":{"type":"fixed","name":"G"}},
+{"name":"h","type":{"type":"array"}},
+{"name":"i","type":["int",["long"]]},
+{"name":"1j","type":"int"},
+{"name":"k"}]}"#,
+    );
+    let heads: Vec<&str> = found
+        .iter()
+        .map(|text| text.lines().next().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        heads,
+        [
+            "SP073 x.avsc:2:20: unknown type `Adress`",
+            "SP073 x.avsc:4:20: unknown type `Adress`",
+            "SP074 x.avsc:5:1: there are two fields `b`",
+            "SP074 x.avsc:6:34: this type is in the union twice",
+            "SP074 x.avsc:7:61: symbol `A` is there twice",
+            "SP075 x.avsc:7:65: `x-y` is not a name: letters, digits and `_`, not beginning with a digit",
+            "SP074 x.avsc:8:20: `Address` is defined a second time",
+            "SP075 x.avsc:9:20: a fixed needs a `size`, a number of bytes",
+            "SP075 x.avsc:10:20: an array needs `items`",
+            "SP075 x.avsc:11:27: a union may not contain another union directly",
+            "SP075 x.avsc:12:9: `1j` is not a name: letters, digits and `_`, not beginning with a digit",
+            "SP075 x.avsc:13:1: field `k` needs a `type`",
+        ]
+    );
+}
+
+#[test]
+fn a_near_miss_of_a_type_name_is_suggested() {
+    let file = SourceFile::in_memory(
+        "x.avsc",
+        r#"{"type":"record","name":"R","fields":[{"name":"a","type":"strin"}]}"#,
+    );
+    let found = parse(&file).expect_err("unknown type");
+    assert_eq!(found[0].help, "did you mean `string`?");
+}
+
+#[test]
+fn a_record_without_end_is_refused_and_a_recursive_one_is_not() {
+    assert_eq!(
+        mistakes(r#"{"type":"record","name":"R","fields":[{"name":"r","type":"R"}]}"#)[0]
+            .lines()
+            .next(),
+        Some("SP075 x.avsc:1:25: `R` contains itself without end")
+    );
+    schema(r#"{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]}]}"#);
+    schema(
+        r#"{"type":"record","name":"R","fields":[{"name":"r","type":{"type":"array","items":"R"}}]}"#,
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_answered_without_a_panic(text in r#"[\[\]{}",:a-z0-9 .\n]{0,200}"#) {
+        let _ = parse(&SourceFile::in_memory("x.avsc", &text));
+    }
+
+    #[test]
+    fn a_schema_cut_anywhere_is_answered_without_a_panic(cut in 0usize..200) {
+        let text = r#"{"type":"record","name":"a.R","fields":[{"name":"r","type":["null",{"type":"map","values":"R"}],"default":null}]}"#;
+        let _ = parse(&SourceFile::in_memory("x.avsc", text.get(..cut).unwrap_or(text)));
+    }
+}
