@@ -21,27 +21,56 @@ from clickhouse_cityhash.cityhash import CityHash128
 
 MIB = 1 << 20
 # Names whose HTTP status is not 500; the engine puts the name in "(NAME)" at the end of its text.
-STATUS = {401: "REQUIRED_PASSWORD",
-          403: "UNKNOWN_USER WRONG_PASSWORD AUTHENTICATION_FAILED SET_NON_GRANTED_ROLE ACCESS_DENIED",
-          400: "BAD_ARGUMENTS CANNOT_COMPILE_REGEXP CANNOT_PARSE_TEXT CANNOT_PARSE_ESCAPE_SEQUENCE CANNOT_PARSE_QUOTED_STRING "
-               "CANNOT_PARSE_DATE CANNOT_PARSE_DATETIME CANNOT_PARSE_NUMBER CANNOT_PARSE_DOMAIN_VALUE_FROM_STRING CANNOT_PARSE_IPV4 "
-               "CANNOT_PARSE_IPV6 CANNOT_PARSE_INPUT_ASSERTION_FAILED CANNOT_PARSE_UUID DUPLICATE_COLUMN ILLEGAL_COLUMN "
-               "UNKNOWN_ELEMENT_IN_AST UNKNOWN_TYPE_OF_AST_NODE THERE_IS_NO_COLUMN TOO_DEEP_AST TOO_BIG_AST UNEXPECTED_AST_STRUCTURE "
-               "SYNTAX_ERROR INCORRECT_DATA TYPE_MISMATCH VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE",
-          404: "UNKNOWN_TABLE UNKNOWN_FUNCTION UNKNOWN_IDENTIFIER UNKNOWN_TYPE UNKNOWN_STORAGE UNKNOWN_DATABASE UNKNOWN_SETTING "
-               "UNKNOWN_DIRECTION_OF_SORTING UNKNOWN_AGGREGATE_FUNCTION UNKNOWN_FORMAT UNKNOWN_DATABASE_ENGINE UNKNOWN_TYPE_OF_QUERY UNKNOWN_ROLE",
-          413: "QUERY_IS_TOO_LARGE", 501: "NOT_IMPLEMENTED", 503: "SOCKET_TIMEOUT CANNOT_OPEN_FILE CANNOT_SCHEDULE_TASK",
-          411: "HTTP_LENGTH_REQUIRED", 408: "TIMEOUT_EXCEEDED", 415: "UNSUPPORTED_MEDIA_TYPE"}
+STATUS = {
+    401: "REQUIRED_PASSWORD",
+    403: "UNKNOWN_USER WRONG_PASSWORD AUTHENTICATION_FAILED SET_NON_GRANTED_ROLE ACCESS_DENIED",
+    400: "BAD_ARGUMENTS CANNOT_COMPILE_REGEXP CANNOT_PARSE_TEXT CANNOT_PARSE_ESCAPE_SEQUENCE CANNOT_PARSE_QUOTED_STRING "
+    "CANNOT_PARSE_DATE CANNOT_PARSE_DATETIME CANNOT_PARSE_NUMBER CANNOT_PARSE_DOMAIN_VALUE_FROM_STRING CANNOT_PARSE_IPV4 "
+    "CANNOT_PARSE_IPV6 CANNOT_PARSE_INPUT_ASSERTION_FAILED CANNOT_PARSE_UUID DUPLICATE_COLUMN ILLEGAL_COLUMN "
+    "UNKNOWN_ELEMENT_IN_AST UNKNOWN_TYPE_OF_AST_NODE THERE_IS_NO_COLUMN TOO_DEEP_AST TOO_BIG_AST UNEXPECTED_AST_STRUCTURE "
+    "SYNTAX_ERROR INCORRECT_DATA TYPE_MISMATCH VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE",
+    404: "UNKNOWN_TABLE UNKNOWN_FUNCTION UNKNOWN_IDENTIFIER UNKNOWN_TYPE UNKNOWN_STORAGE UNKNOWN_DATABASE UNKNOWN_SETTING "
+    "UNKNOWN_DIRECTION_OF_SORTING UNKNOWN_AGGREGATE_FUNCTION UNKNOWN_FORMAT UNKNOWN_DATABASE_ENGINE UNKNOWN_TYPE_OF_QUERY UNKNOWN_ROLE",
+    413: "QUERY_IS_TOO_LARGE",
+    501: "NOT_IMPLEMENTED",
+    503: "SOCKET_TIMEOUT CANNOT_OPEN_FILE CANNOT_SCHEDULE_TASK",
+    411: "HTTP_LENGTH_REQUIRED",
+    408: "TIMEOUT_EXCEEDED",
+    415: "UNSUPPORTED_MEDIA_TYPE",
+}
 STATUS = {name: code for code, names in STATUS.items() for name in names.split()}
 # URL parameters that are no settings
-RESERVED = {"query", "database", "default_format", "compress", "decompress", "user", "password", "quota_key", "session_id",
-            "session_timeout", "session_check", "query_id", "wait_end_of_query", "buffer_size", "role", "client_protocol_version",
-            "stacktrace", "enable_http_compression", "send_progress_in_http_headers", "http_write_exception_in_output_format"}
+RESERVED = {
+    "query",
+    "database",
+    "default_format",
+    "compress",
+    "decompress",
+    "user",
+    "password",
+    "quota_key",
+    "session_id",
+    "session_timeout",
+    "session_check",
+    "query_id",
+    "wait_end_of_query",
+    "buffer_size",
+    "role",
+    "client_protocol_version",
+    "stacktrace",
+    "enable_http_compression",
+    "send_progress_in_http_headers",
+    "http_write_exception_in_output_format",
+}
 INSERT = re.compile(rb"^\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*INSERT\s+INTO\b", re.I | re.S)
 FORMAT = re.compile(rb"\bFORMAT\s+([A-Za-z_][A-Za-z0-9_]*)\s*(?:;|\s|$)", re.I)
 QUOTED = re.compile(rb"'(?:\\.|''|[^'\\])*'|`(?:\\.|[^`\\])*`|\"(?:\\.|[^\"\\])*\"|--[^\n]*|/\*.*?\*/", re.S)
-CT = {"TabSeparated": "text/tab-separated-values; charset=UTF-8", "JSON": "application/json; charset=UTF-8", "JSONEachRow": "application/x-ndjson; charset=UTF-8",
-      "CSV": "text/csv; charset=UTF-8; header=absent"}
+CT = {
+    "TabSeparated": "text/tab-separated-values; charset=UTF-8",
+    "JSON": "application/json; charset=UTF-8",
+    "JSONEachRow": "application/x-ndjson; charset=UTF-8",
+    "CSV": "text/csv; charset=UTF-8; header=absent",
+}
 
 
 class ChError(Exception):
@@ -50,8 +79,16 @@ class ChError(Exception):
 
 
 FAULT_KINDS = ("error", "drop", "error_after", "drop_after", "hidden", "delay")
-FAULT_NAMES = {"209": "SOCKET_TIMEOUT", "241": "MEMORY_LIMIT_EXCEEDED", "242": "TABLE_IS_READ_ONLY", "252": "TOO_MANY_PARTS",
-               "60": "UNKNOWN_TABLE", "159": "TIMEOUT_EXCEEDED", "202": "TOO_MANY_SIMULTANEOUS_QUERIES", "999": "KEEPER_EXCEPTION"}
+FAULT_NAMES = {
+    "209": "SOCKET_TIMEOUT",
+    "241": "MEMORY_LIMIT_EXCEEDED",
+    "242": "TABLE_IS_READ_ONLY",
+    "252": "TOO_MANY_PARTS",
+    "60": "UNKNOWN_TABLE",
+    "159": "TIMEOUT_EXCEEDED",
+    "202": "TOO_MANY_SIMULTANEOUS_QUERIES",
+    "999": "KEEPER_EXCEPTION",
+}
 
 
 class Hidden(ChError):
@@ -79,7 +116,7 @@ def hash128(b):
 def compress_blocks(data):
     out = bytearray()
     for i in range(0, len(data), MIB):
-        raw = data[i:i + MIB]
+        raw = data[i : i + MIB]
         c = lz4.block.compress(raw, store_size=False)
         blk = b"\x82" + struct.pack("<II", len(c) + 9, len(raw)) + c
         out += hash128(blk) + blk
@@ -96,14 +133,15 @@ def decompress_blocks(chunks):
                 raise ChError(271, "CANNOT_DECOMPRESS", "Too large size_compressed_without_checksum")
             if len(buf) < 16 + csize:
                 break
-            blk = bytes(buf[16:16 + csize])
+            blk = bytes(buf[16 : 16 + csize])
             if hash128(blk) != bytes(buf[:16]):
                 raise ChError(40, "CHECKSUM_DOESNT_MATCH", "Checksum doesn't match: corrupted data")
-            del buf[:16 + csize]
+            del buf[: 16 + csize]
             if method == 0x82:
                 yield lz4.block.decompress(blk[9:], uncompressed_size=rsize)
             elif method == 0x90:
                 import zstandard
+
                 yield zstandard.ZstdDecompressor().decompress(blk[9:], max_output_size=rsize)
             elif method == 0x02:
                 yield blk[9:]
@@ -121,11 +159,13 @@ def inflate(chunks, encoding):
         yield d.flush()
     elif encoding == "zstd":
         import zstandard
+
         d = zstandard.ZstdDecompressor().decompressobj()
         for c in chunks:
             yield d.decompress(c)
     elif encoding == "lz4":
         import lz4.frame
+
         d = lz4.frame.LZ4FrameDecompressor()
         for c in chunks:
             yield d.decompress(c)
@@ -207,7 +247,7 @@ class Handler(BaseHTTPRequestHandler):
         text = str(exc)
         m = re.search(r"Code: (\d+)\.", text)
         if m:
-            text = text[m.start():]
+            text = text[m.start() :]
         code = int(m.group(1)) if m else 1001
         names = re.findall(r"\(([A-Z][A-Z0-9_]+)\)", text)
         status = 200 if isinstance(exc, Hidden) else next((STATUS[n] for n in reversed(names) if n in STATUS), 500)
@@ -217,7 +257,11 @@ class Handler(BaseHTTPRequestHandler):
             text += f" (version {VERSION} (official build))"
         if not self.body_done:
             self.drain()
-        self.answer(status, (text + "\n").encode(), [("Content-Type", "text/plain; charset=UTF-8"), ("X-ClickHouse-Exception-Code", str(code))])
+        self.answer(
+            status,
+            (text + "\n").encode(),
+            [("Content-Type", "text/plain; charset=UTF-8"), ("X-ClickHouse-Exception-Code", str(code))],
+        )
 
     # ---- methods ------------------------------------------------------
     def do_HEAD(self):
@@ -240,7 +284,11 @@ class Handler(BaseHTTPRequestHandler):
             user, _, pw = base64.b64decode(a[6:]).decode().partition(":")
         user = user or "default"
         if USERS.get(user) != pw:
-            raise ChError(516, "AUTHENTICATION_FAILED", f"{user}: Authentication failed: password is incorrect, or there is no user with such name")
+            raise ChError(
+                516,
+                "AUTHENTICATION_FAILED",
+                f"{user}: Authentication failed: password is incorrect, or there is no user with such name",
+            )
 
     def handle_any(self, readonly):
         u = urlsplit(self.path)
@@ -261,7 +309,14 @@ class Handler(BaseHTTPRequestHandler):
                     elif p.get("kind") not in FAULT_KINDS:
                         raise ChError(36, "BAD_ARGUMENTS", f"Unknown kind of fault: {p.get('kind')}")
                     elif int(p.get("count", 1)) > 0:
-                        FAULTS.append({"kind": p["kind"], "count": int(p.get("count", 1)), "match": p.get("match", ""), "code": p.get("code", "209")})
+                        FAULTS.append(
+                            {
+                                "kind": p["kind"],
+                                "count": int(p.get("count", 1)),
+                                "match": p.get("match", ""),
+                                "code": p.get("code", "209"),
+                            }
+                        )
                     body = json.dumps(FAULTS).encode()
                 return self.answer(200, body)
             if not p.get("query") and readonly and u.path == "/":
@@ -309,7 +364,9 @@ class Handler(BaseHTTPRequestHandler):
         ctype = self.headers.get("Content-Type", "")
         if ctype.lower().startswith("multipart/form-data"):
             # the clickhouse crate sends a query that has param_* parameters as form fields
-            msg = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(b"Content-Type: " + ctype.encode() + b"\r\n\r\n" + b"".join(chunks))
+            msg = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(
+                b"Content-Type: " + ctype.encode() + b"\r\n\r\n" + b"".join(chunks)
+            )
             for part in msg.iter_parts():
                 name = part.get_param("name", header="content-disposition")
                 p[name] = part.get_payload(decode=True).decode()
@@ -369,17 +426,17 @@ class Handler(BaseHTTPRequestHandler):
         fmt_out = p.get("default_format") or self.headers.get("X-ClickHouse-Format") or "TabSeparated"
         b = blank(full)
         m = FORMAT.search(b) if INSERT.match(full) else None
-        if m and not re.search(rb"\bSELECT\b", b[:m.start()], re.I):
+        if m and not re.search(rb"\bSELECT\b", b[: m.start()], re.I):
             if readonly:
                 raise ChError(164, "READONLY", "default: Cannot execute query in readonly mode")
             fmt = m.group(1).decode()
-            rest = full[m.end(1):]
+            rest = full[m.end(1) :]
             rest = re.sub(rb"^[ \t]*;?[ \t]*\r?\n?", b"", rest, count=1)
             # Not Connection.send_insert(): in chdb-core 26.9.0 it reports success when the table itself rejects the
             # rows (TOO_MANY_PARTS, a constraint, too many partitions, a failing materialized view).  INFILE reports them.
-            base = full[:m.start()].decode().strip()
+            base = full[: m.start()].decode().strip()
             k = re.search(r"\bSETTINGS\b", blank(base.encode()).decode(errors="replace"), re.I)
-            into, tail = (base[:k.start()].rstrip(), base[k.start():]) if k else (base, "")
+            into, tail = (base[: k.start()].rstrip(), base[k.start() :]) if k else (base, "")
             path = os.path.join(ARGS.tmp, f"body-{threading.get_ident()}")
             try:
                 size = 0
@@ -389,16 +446,33 @@ class Handler(BaseHTTPRequestHandler):
                         size += f.write(c)
                 r = conn.query(f"{into} FROM INFILE {lit(path)} COMPRESSION 'none' {tail} FORMAT {fmt}", "TabSeparated")
             except RuntimeError as e:
-                t = re.sub(r"^(Code: \d+\. DB::Exception: )(?=Code: )", "", str(e).replace(f": (in file/uri {path})", ""))
+                t = re.sub(
+                    r"^(Code: \d+\. DB::Exception: )(?=Code: )", "", str(e).replace(f": (in file/uri {path})", "")
+                )
                 raise RuntimeError(t) from None
             finally:
                 if os.path.exists(path):
                     os.remove(path)
             written = r.rows_read()
             self.apply_fault(self.fault(full, "after"))
-            s = {"read_rows": str(written), "read_bytes": str(size), "written_rows": str(written), "written_bytes": str(size),
-                 "total_rows_to_read": "0", "result_rows": str(written), "result_bytes": str(size), "elapsed_ns": str(int((time.perf_counter() - t0) * 1e9))}
-            return self.answer(200, b"", [("Content-Type", "text/plain; charset=UTF-8"), ("X-ClickHouse-Summary", json.dumps(s, separators=(",", ":")))])
+            s = {
+                "read_rows": str(written),
+                "read_bytes": str(size),
+                "written_rows": str(written),
+                "written_bytes": str(size),
+                "total_rows_to_read": "0",
+                "result_rows": str(written),
+                "result_bytes": str(size),
+                "elapsed_ns": str(int((time.perf_counter() - t0) * 1e9)),
+            }
+            return self.answer(
+                200,
+                b"",
+                [
+                    ("Content-Type", "text/plain; charset=UTF-8"),
+                    ("X-ClickHouse-Summary", json.dumps(s, separators=(",", ":"))),
+                ],
+            )
         for c in chunks:  # the rest of the body belongs to the query text
             full += c
         m = FORMAT.search(blank(full))
@@ -408,9 +482,21 @@ class Handler(BaseHTTPRequestHandler):
         out = (r.bytes() or b"") if r is not None else b""
         self.apply_fault(self.fault(full, "after"))
         rows = r.rows_read() if r is not None and hasattr(r, "rows_read") else 0
-        s = {"read_rows": str(rows), "read_bytes": "0", "written_rows": "0", "written_bytes": "0", "total_rows_to_read": "0", "result_rows": "0", "result_bytes": str(len(out)),
-             "elapsed_ns": str(int((time.perf_counter() - t0) * 1e9))}
-        h = [("Content-Type", CT.get(fmt_out, "application/octet-stream")), ("X-ClickHouse-Format", fmt_out), ("X-ClickHouse-Summary", json.dumps(s, separators=(",", ":")))]
+        s = {
+            "read_rows": str(rows),
+            "read_bytes": "0",
+            "written_rows": "0",
+            "written_bytes": "0",
+            "total_rows_to_read": "0",
+            "result_rows": "0",
+            "result_bytes": str(len(out)),
+            "elapsed_ns": str(int((time.perf_counter() - t0) * 1e9)),
+        }
+        h = [
+            ("Content-Type", CT.get(fmt_out, "application/octet-stream")),
+            ("X-ClickHouse-Format", fmt_out),
+            ("X-ClickHouse-Summary", json.dumps(s, separators=(",", ":"))),
+        ]
         if p.get("compress") in ("1", "true"):
             out = compress_blocks(out)
         elif p.get("enable_http_compression") in ("1", "true") and "gzip" in self.headers.get("Accept-Encoding", ""):
@@ -429,7 +515,9 @@ def main():
     global ARGS, USERS, FAULTS, FLOCK, ENGINE, VERSION
     ap = argparse.ArgumentParser()
     ap.add_argument("--path", required=True)
-    ap.add_argument("--tmp", required=True, help="where the body of an insert is kept while it runs; emptied at the start")
+    ap.add_argument(
+        "--tmp", required=True, help="where the body of an insert is kept while it runs; emptied at the start"
+    )
     ap.add_argument("--host", default="127.0.0.1")
     ap.add_argument("--port", type=int, default=0)
     ap.add_argument("--user", action="append", default=[])

@@ -7,6 +7,7 @@ that the owner is gone, and then the server is ended and the folder REMOVE (if n
 `pid N` and, when the server ends, `exit N` (negative: by that signal). One thread, so a signal never goes to a pid that
 has been reaped already.
 """
+
 import ctypes, os, select, shutil, signal, subprocess, sys, time
 
 GRACE_SECONDS = 10.0
@@ -53,7 +54,9 @@ def main():
         die_with_parent()
 
     with open(log, "ab") as out:
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, preexec_fn=before_exec)
+        child = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, preexec_fn=before_exec
+        )
     print("pid", child.pid, flush=True)
     pending = b""
     while child.poll() is None:

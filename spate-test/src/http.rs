@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -124,7 +124,14 @@ pub struct HttpStub {
 struct Shared {
     handler: Box<Handler>,
     stopping: AtomicBool,
-    open: Mutex<Vec<TcpStream>>,
+    /// The open connections, so that they can be closed with the server.
+    open: Mutex<HashMap<u64, TcpStream>>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, TcpStream>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl HttpStub {
@@ -151,7 +158,7 @@ impl HttpStub {
         let shared = Arc::new(Shared {
             handler: Box::new(handler),
             stopping: AtomicBool::new(false),
-            open: Mutex::new(Vec::new()),
+            open: Mutex::new(HashMap::new()),
         });
         let for_thread = Arc::clone(&shared);
         let acceptor = thread::Builder::new()
@@ -180,37 +187,28 @@ impl Drop for HttpStub {
         {
             let _ = acceptor.join();
         }
-        for stream in self
-            .shared
-            .open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .drain(..)
-        {
+        for (_, stream) in self.shared.lock().drain() {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
-    for stream in listener.incoming() {
+    for (id, stream) in (0..).zip(listener.incoming()) {
         if shared.stopping.load(Ordering::SeqCst) {
             return;
         }
         let Ok(stream) = stream else { continue };
         let _ = stream.set_nodelay(true);
         if let Ok(copy) = stream.try_clone() {
-            shared
-                .open
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(copy);
+            shared.lock().insert(id, copy);
         }
         let shared = Arc::clone(shared);
         thread::spawn(move || {
             // A client that goes away ends its connection, nothing else.
             let _ = serve(&stream, &shared);
             let _ = stream.shutdown(Shutdown::Both);
+            shared.lock().remove(&id);
         });
     }
 }

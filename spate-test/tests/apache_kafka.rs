@@ -18,10 +18,9 @@ fn send(producer: &Producer, topic: &str, payload: &str) {
 
 #[test]
 fn records_are_kept_over_kill_9_and_the_broker_can_be_frozen() {
-    let Some(_) = ApacheKafka::required() else {
+    let Some(kafka) = ApacheKafka::required_own(ApacheKafkaOptions::default()) else {
         return;
     };
-    let kafka = ApacheKafka::start(ApacheKafkaOptions::default()).unwrap();
     kafka.create_topic("t", 1).unwrap();
     let producer = kafka.producer().unwrap();
     send(&producer, "t", "one");

@@ -10,7 +10,7 @@ fn database(prefix: &str) -> Option<Database<'static>> {
 
 fn own_server() -> Option<ClickHouse> {
     // Faults and kills must not meet the other tests' statements, hence a server of one's own.
-    ClickHouse::required().map(|_| ClickHouse::start(ClickHouseOptions::default()).unwrap())
+    ClickHouse::required_own(ClickHouseOptions::default())
 }
 
 fn code<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> Option<u32> {

@@ -143,6 +143,15 @@ impl ApacheKafka {
         skip::required(skip::Service::ApacheKafka, ApacheKafka::shared)
     }
 
+    /// [`ApacheKafka::start`] for tests that kill their broker or make it fail: `None`, counted, when `SPATE_SKIP` names
+    /// `apache-kafka`.
+    ///
+    /// # Panics
+    /// When the broker does not start, with the command that installs what is missing.
+    pub fn required_own(options: ApacheKafkaOptions) -> Option<ApacheKafka> {
+        skip::required(skip::Service::ApacheKafka, || ApacheKafka::start(options))
+    }
+
     /// Brokers that somebody else runs. Nothing is connected yet.
     pub fn external(brokers: &str) -> ApacheKafka {
         ApacheKafka {

@@ -177,6 +177,15 @@ impl ClickHouse {
         skip::required(skip::Service::ClickHouse, ClickHouse::shared)
     }
 
+    /// [`ClickHouse::start`] for tests that kill their server or make it fail: `None`, counted, when `SPATE_SKIP` names
+    /// `clickhouse`.
+    ///
+    /// # Panics
+    /// When the server does not start, with the command that installs what is missing.
+    pub fn required_own(options: ClickHouseOptions) -> Option<ClickHouse> {
+        skip::required(skip::Service::ClickHouse, || ClickHouse::start(options))
+    }
+
     /// A server that somebody else runs.
     ///
     /// # Errors

@@ -184,9 +184,8 @@ mod tests {
             install: "apt-get install -y x".into(),
         };
         // Kafka is never in the list when this runs without SPATE_SKIP; with it, the panic must still come.
-        match required::<()>(Service::Kafka, || Err(missing.clone())) {
-            None => panic!("{missing}"),
-            Some(()) => {}
+        if required::<()>(Service::Kafka, || Err(missing.clone())).is_none() {
+            panic!("{missing}");
         }
     }
 }

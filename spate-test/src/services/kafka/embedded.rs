@@ -125,9 +125,10 @@ type Job = Box<dyn FnOnce(&Mock) + Send>;
 /// The embedded cluster. Dropping it ends it.
 pub struct EmbeddedKafka {
     brokers: String,
+    // Before `jobs`: it says goodbye to a cluster that still answers.
+    producer: Producer,
     /// The cluster lives on a thread of its own, for its handle is not `Send`; this asks that thread.
     jobs: mpsc::Sender<Job>,
-    producer: Producer,
 }
 
 impl EmbeddedKafka {
