@@ -1,0 +1,62 @@
+//! The front of `pipeline!`: passes `$crate`, so that a renamed dependency works, and the names of the features that
+//! are on, so that a stage whose feature is off is an error that names it.
+
+/// Compiles a pipeline.
+///
+/// ```
+/// use spate::prelude::*;
+///
+/// spate::pipeline! {
+///     /// Lines that are no comments.
+///     pub lines(mark: u8) {
+///         memory
+///         -> bytes
+///         -> kept: filter(|line| line.first() != Some(&mark))
+///         -> capture
+///     }
+/// }
+///
+/// assert_eq!(lines(b'#').graph().nodes[2].name, "kept");
+/// ```
+///
+/// The bare body is the expression form, with the same value:
+///
+/// ```
+/// let pipeline = spate::pipeline! { memory -> bytes -> discard };
+/// assert_eq!(pipeline.graph().nodes.len(), 3);
+/// ```
+#[macro_export]
+macro_rules! pipeline {
+    ($($tokens:tt)*) => { $crate::__feature_kafka! { [$crate] [] $($tokens)* } };
+}
+
+/// One link of the chain that collects the features: adds its name if the feature is on, and calls the next.
+macro_rules! feature {
+    ($d:tt $feature:literal, $name:ident, $this:ident => $next:ident) => {
+        #[cfg(feature = $feature)]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $this {
+            ($d krate:tt [$d($d on:ident)*] $d($d tokens:tt)*) => {
+                $d crate::$next! { $d krate [$d($d on)* $name] $d($d tokens)* }
+            };
+        }
+
+        #[cfg(not(feature = $feature))]
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $this {
+            ($d($d tokens:tt)*) => { $d crate::$next! { $d($d tokens)* } };
+        }
+    };
+}
+
+feature!($ "kafka", kafka, __feature_kafka => __feature_avro);
+feature!($ "avro", avro, __feature_avro => __feature_clickhouse);
+feature!($ "clickhouse", clickhouse, __feature_clickhouse => __expand);
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __expand {
+    ($($tokens:tt)*) => { $crate::__private::pipeline_impl! { $($tokens)* } };
+}
