@@ -124,6 +124,10 @@ impl<D: DecoderKind, R> Decoder<D, R> {
 #[derive(Debug)]
 pub struct Bytes;
 
+/// The `bytes` decoder remembers nothing.
+#[derive(Debug)]
+pub struct NoState;
+
 struct NoDecoder;
 
 impl SharedDecoder for NoDecoder {}
@@ -131,13 +135,15 @@ impl SharedDecoder for NoDecoder {}
 impl DecoderKind for Bytes {
     const KIND: &'static str = "bytes";
     const CONFIGURED: bool = false;
-    type Thread = ();
+    type Thread = NoState;
 
     fn open(_: &Section, _: Reader, _: &OpenContext) -> Result<Arc<dyn SharedDecoder>, OpenError> {
         Ok(Arc::new(NoDecoder))
     }
 
-    fn thread(_: &dyn SharedDecoder) {}
+    fn thread(_: &dyn SharedDecoder) -> NoState {
+        NoState
+    }
 }
 
 impl<'b> Decode<'b, &'b [u8]> for Bytes {
@@ -149,7 +155,7 @@ impl<'b> Decode<'b, &'b [u8]> for Bytes {
     }
 
     #[inline(always)]
-    fn decode(_: &mut (), record: &Record<'b>) -> Result<&'b [u8], DecodeError> {
+    fn decode(_: &mut NoState, record: &Record<'b>) -> Result<&'b [u8], DecodeError> {
         Ok(record.payload())
     }
 }

@@ -175,9 +175,11 @@ impl Output {
 
     /// Seals what is due and pushes what is sealed; whether everything sealed found room.
     pub(crate) fn push(&mut self, now: Time, seal_all: bool) -> bool {
-        self.sinks
-            .iter_mut()
-            .fold(true, |all, sink| sink.push(now, seal_all) && all)
+        let mut all = true;
+        for sink in &mut self.sinks {
+            all &= sink.push(now, seal_all);
+        }
+        all
     }
 
     /// When the oldest open chunk is to be sealed.

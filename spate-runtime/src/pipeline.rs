@@ -40,14 +40,18 @@ impl StageOptions {
     }
 }
 
+type OpenSource = fn(&Section, &OpenContext) -> Result<Box<dyn Source>, OpenError>;
+type OpenDecoder =
+    fn(&Section, Reader, &OpenContext) -> Result<Arc<dyn SharedDecoder>, OpenError>;
+type OpenSink = fn(&Section, RowInfo, &OpenContext) -> Result<Box<dyn Sink>, OpenError>;
+
 pub(crate) struct SourceStage {
     pub(crate) kind: &'static str,
     pub(crate) options: StageOptions,
     pub(crate) attachment: Option<Attachment>,
-    pub(crate) open: fn(&Section, &OpenContext) -> Result<Box<dyn Source>, OpenError>,
+    pub(crate) open: OpenSource,
 }
 
-type OpenDecoder = fn(&Section, Reader, &OpenContext) -> Result<Arc<dyn SharedDecoder>, OpenError>;
 
 pub(crate) struct DecoderStage {
     pub(crate) kind: &'static str,
@@ -64,7 +68,7 @@ pub(crate) struct SinkStage {
     pub(crate) row: RowInfo,
     pub(crate) options: StageOptions,
     pub(crate) attachment: Option<Attachment>,
-    pub(crate) open: fn(&Section, RowInfo, &OpenContext) -> Result<Box<dyn Sink>, OpenError>,
+    pub(crate) open: OpenSink,
 }
 
 /// A pipeline as `pipeline!` made it. Give it a configuration with [`with_config`](Pipeline::with_config).

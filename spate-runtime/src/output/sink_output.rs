@@ -102,10 +102,11 @@ impl SinkOutput {
     }
 
     pub(super) fn push(&mut self, now: Time, seal_all: bool) -> bool {
-        let config = &self.config;
-        self.shards
-            .iter_mut()
-            .fold(true, |all, shard| shard.push(config, now, seal_all) && all)
+        let mut all = true;
+        for shard in &mut self.shards {
+            all &= shard.push(&self.config, now, seal_all);
+        }
+        all
     }
 
     pub(super) fn wake_at(&self) -> Option<Time> {
