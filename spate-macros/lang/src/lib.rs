@@ -3,4 +3,8 @@
 //! It works on `proc_macro2` tokens and needs no compiler, so tests, fuzzers and documentation call what the procedural
 //! macros call. It emits paths into the runtime and depends on none of it.
 
+pub mod avro;
 pub mod diagnostic;
+pub mod files;
+pub mod pipeline;
+pub mod sql;

@@ -85,6 +85,8 @@ catalogue! {
     NeverFails = "SP041", "`on_error` stands on a stage that cannot fail.", "";
     BadSetting = "SP050", "A literal setting is not allowed by the system that it names.", "";
 
+    UnknownRecord = "SP051", "Nothing tells the record's type where it is needed.", "";
+
     // What this build has.
     NotAvailable = "SP060", "The language knows this, this version does not build it yet.", "";
     FeatureOff = "SP061", "A stage belongs to a feature that is off.", "";

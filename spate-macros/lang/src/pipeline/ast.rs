@@ -1,0 +1,144 @@
+//! The tree of one macro call as written: every part with its tokens, nothing judged yet.
+//!
+//! What could not be read is `Err(Bad)`: it has been reported, and whoever meets it stays silent about it.
+
+use proc_macro2::{Ident, Span, TokenStream};
+
+/// Stands where something was reported already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bad;
+
+/// One pipeline.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) head: Head,
+    pub(crate) states: Vec<State>,
+    pub(crate) chain: Vec<Result<Stage, Bad>>,
+    pub(crate) clauses: Vec<Clause>,
+    /// Whether something was reported about it.
+    pub(crate) broken: bool,
+}
+
+/// What is needed to emit the item, whether its body is right or wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) attrs: TokenStream,
+    pub(crate) vis: TokenStream,
+    /// `None` in the expression form.
+    pub(crate) name: Option<Ident>,
+    pub(crate) params: Vec<Result<Param, Bad>>,
+}
+
+/// `name: Type`.
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub(crate) name: Ident,
+    /// The whole parameter.
+    pub(crate) tokens: TokenStream,
+}
+
+/// `let PAT [: TYPE] = EXPR;`
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// The whole statement with its semicolon.
+    pub(crate) tokens: TokenStream,
+    /// The names that it binds.
+    pub(crate) names: Vec<String>,
+}
+
+/// `[label:] path [::<Type>] [(args)]`
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) label: Option<Ident>,
+    pub(crate) path: StagePath,
+    pub(crate) turbofish: Option<Turbofish>,
+    pub(crate) args: Option<Args>,
+}
+
+/// The path of a stage: a name of the registry, or the user's own.
+#[derive(Clone, Debug)]
+pub(crate) struct StagePath {
+    /// As written, without generic arguments.
+    pub(crate) tokens: TokenStream,
+    /// The only segment of a plain name.
+    pub(crate) plain: Option<String>,
+    /// As it is shown in messages and graphs: `crate::ops::enrich`.
+    pub(crate) text: String,
+    /// The last segment: the token that stands for the stage.
+    pub(crate) span: Span,
+}
+
+/// `::<Type>`
+#[derive(Clone, Debug)]
+pub(crate) struct Turbofish {
+    /// The type alone.
+    pub(crate) ty: TokenStream,
+    /// From `::` to `>`.
+    pub(crate) tokens: TokenStream,
+}
+
+/// The parenthesised arguments of a stage.
+#[derive(Debug)]
+pub(crate) struct Args {
+    /// The closing parenthesis, to blame for what is missing.
+    pub(crate) close: Span,
+    pub(crate) positional: Vec<Value>,
+    pub(crate) named: Vec<Named>,
+}
+
+/// `name = value`
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(crate) name: Ident,
+    pub(crate) value: Value,
+}
+
+/// One expression: the user's tokens, and what can be said of it.
+#[derive(Debug)]
+pub(crate) struct Value {
+    pub(crate) tokens: TokenStream,
+    pub(crate) shape: Result<Shape, Bad>,
+}
+
+/// What kind of expression a value is, as far as the checks ask.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    Closure(Closure),
+    /// A path; `Some` when it is one identifier.
+    Path(Option<String>),
+    /// A string literal's value.
+    Str(String),
+    /// Anything else, named for "found ..".
+    Other(&'static str),
+}
+
+/// A closure's head.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    pub(crate) params: usize,
+    /// `|a, b|`
+    pub(crate) head: TokenStream,
+    pub(crate) moves: Option<Span>,
+    /// The `async` of the closure, or of the block that is its body.
+    pub(crate) waits: Option<Span>,
+    pub(crate) first_use: FirstUse,
+}
+
+/// How the body of a closure meets the record first, which decides whether rustc can know its type there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstUse {
+    /// By a field or a method, at a parameter without a type: the type has to be known from elsewhere.
+    Access,
+    /// Not at all: the closure says nothing of the type.
+    Never,
+    /// In a way that may tell the type, or the parameter names it.
+    Other,
+}
+
+/// `name = value;`
+#[derive(Debug)]
+pub(crate) struct Clause {
+    pub(crate) name: Ident,
+    /// `None` for a clause that this version does not read.
+    pub(crate) value: Option<Value>,
+}

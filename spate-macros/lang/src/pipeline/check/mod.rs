@@ -1,0 +1,215 @@
+//! The third pass: is what was read a pipeline? Everything that the macro can know is checked here, and only that: types
+//! are rustc's, and where it says it better we are silent.
+//!
+//! A pipeline is checked as a whole even when parts of it could not be read. What is unknown stays out of the checks that
+//! would have to guess (the poison rule), so one mistake gives one error.
+
+mod inference;
+mod names;
+mod options;
+mod order;
+mod stage;
+
+use super::ast::{Bad, Clause, Pipeline, Shape, Stage, Value};
+use super::plan::{Plan, Policy};
+use super::registry;
+use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
+
+/// What the checks of one stage need besides the stage.
+pub(crate) struct Context<'a> {
+    /// Features of the facade that are on.
+    pub(crate) features: &'a [String],
+    /// Names of `let` states and parameters.
+    pub(crate) variables: Vec<String>,
+    /// The pipeline's `on_error` clause.
+    pub(crate) default_policy: Option<Policy>,
+}
+
+/// Checks one pipeline; a plan comes out when nothing was found, now or before.
+pub(crate) fn pipeline(ast: Pipeline, features: &[String], errors: &mut Errors) -> Option<Plan> {
+    let before = errors.count();
+    let clauses = clauses(&ast.clauses, errors);
+    let states = ast
+        .states
+        .iter()
+        .flat_map(|state| state.names.iter().cloned());
+    let params = ast
+        .head
+        .params
+        .iter()
+        .flatten()
+        .map(|param| param.name.to_string());
+    let context = Context {
+        features,
+        variables: states.chain(params).collect(),
+        default_policy: clauses.on_error,
+    };
+
+    names::labels(&ast.chain, errors);
+    let parts = order::parts(&ast.chain);
+    order::check(&ast.chain, &parts, errors);
+    let nodes = names::nodes(&ast.chain);
+    let mut steps = Vec::new();
+    for ((stage, part), node) in ast.chain.into_iter().zip(parts).zip(nodes) {
+        let step = stage.and_then(|stage| stage::check(stage, part, node, &context, errors));
+        steps.push(step);
+    }
+    if ast.broken || errors.count() > before {
+        return None;
+    }
+    let title = clauses
+        .name
+        .or(ast.head.name.as_ref().map(unraw))
+        .unwrap_or_else(|| "pipeline".to_owned());
+    let steps: Result<Vec<stage::Step>, Bad> = steps.into_iter().collect();
+    let plan = steps
+        .ok()
+        .and_then(|steps| assemble(steps, ast.head, title, ast.states));
+    assert!(
+        plan.is_some(),
+        "a pipeline without a finding has all its parts"
+    );
+    plan.filter(|plan| inference::check(plan, errors))
+}
+
+/// Sorts the steps by the part that they play. `None` when they are no pipeline.
+fn assemble(
+    steps: Vec<stage::Step>,
+    head: super::ast::Head,
+    title: String,
+    states: Vec<super::ast::State>,
+) -> Option<Plan> {
+    use stage::Step;
+    let mut steps = steps.into_iter();
+    let Some(Step::Source(source)) = steps.next() else {
+        return None;
+    };
+    let Some(Step::Decoder(decoder)) = steps.next() else {
+        return None;
+    };
+    let Some(Step::Sink(sink)) = steps.next_back() else {
+        return None;
+    };
+    let transforms = steps.map(|step| match step {
+        Step::Transform(step) => Some(step),
+        Step::Source(_) | Step::Decoder(_) | Step::Sink(_) => None,
+    });
+    let transforms = transforms.collect::<Option<Vec<_>>>()?;
+    Some(Plan {
+        head,
+        title,
+        states,
+        source,
+        decoder,
+        transforms,
+        sink,
+    })
+}
+
+/// An identifier as a name: `r#type` is `type`.
+fn unraw(ident: &proc_macro2::Ident) -> String {
+    let text = ident.to_string();
+    text.strip_prefix("r#")
+        .map_or(text.clone(), ToOwned::to_owned)
+}
+
+#[derive(Default)]
+struct Clauses {
+    name: Option<String>,
+    on_error: Option<Policy>,
+}
+
+const CLAUSES: &[&str] = &["name", "on_error", "dead_letter"];
+
+fn clauses(clauses: &[Clause], errors: &mut Errors) -> Clauses {
+    let mut read = Clauses::default();
+    for (n, clause) in clauses.iter().enumerate() {
+        let name = clause.name.to_string();
+        if clauses[..n]
+            .iter()
+            .any(|earlier| earlier.name == clause.name)
+        {
+            let message = format!("the clause `{name}` is given twice");
+            errors.push(Diagnostic::new(
+                Code::DuplicateClause,
+                clause.name.span(),
+                message,
+            ));
+            continue;
+        }
+        match (name.as_str(), &clause.value) {
+            ("name", Some(value)) => read.name = title(value, errors),
+            ("on_error", Some(value)) => read.on_error = options::policy(value, errors),
+            ("dead_letter", _) => {
+                let message = "the clause `dead_letter` is not available yet";
+                errors.push(Diagnostic::new(
+                    Code::NotAvailable,
+                    clause.name.span(),
+                    message,
+                ));
+            }
+            _ => errors.push(unknown_clause(clause)),
+        }
+    }
+    read
+}
+
+fn title(value: &Value, errors: &mut Errors) -> Option<String> {
+    match value.shape.as_ref().ok()? {
+        Shape::Str(name) if !name.trim().is_empty() && !name.chars().any(char::is_control) => {
+            Some(name.clone())
+        }
+        Shape::Str(_) => {
+            let message = "the name of a pipeline is a line of text that is not empty";
+            errors.push(Diagnostic::spanned(
+                Code::BadSetting,
+                &value.tokens,
+                message,
+            ));
+            None
+        }
+        other => {
+            let message = format!(
+                "`name` expects a string literal, found {}",
+                options::found(other)
+            );
+            errors.push(Diagnostic::spanned(
+                Code::WrongValue,
+                &value.tokens,
+                message,
+            ));
+            None
+        }
+    }
+}
+
+fn unknown_clause(clause: &Clause) -> Diagnostic {
+    let name = clause.name.to_string();
+    if registry::RESERVED.contains(&name.as_str()) {
+        let message = format!("`{name}` is reserved for a later version");
+        return Diagnostic::new(Code::Reserved, clause.name.span(), message).help("");
+    }
+    let owner =
+        registry::stages().find(|stage| stage.options.iter().any(|option| option.name == name));
+    let (message, help) = match (suggest(&name, CLAUSES.iter().copied()), owner) {
+        (Some(meant), _) => (
+            format!("unknown clause `{name}`; did you mean `{meant}`?"),
+            String::new(),
+        ),
+        (None, Some(stage)) => {
+            let help = format!(
+                "`{name}` is an option of a stage: `{}({name} = ..)`",
+                stage.name
+            );
+            (format!("unknown clause `{name}`"), help)
+        }
+        (None, None) => (
+            format!("unknown clause `{name}`"),
+            format!("clauses are {}", list(CLAUSES, "and")),
+        ),
+    };
+    Diagnostic::new(Code::UnknownClause, clause.name.span(), message).help(help)
+}
+
+/// A stage, or the place of one that could not be read.
+type Slot = Result<Stage, Bad>;

@@ -1,0 +1,475 @@
+//! One stage against its entry of the registry: arguments, options, type argument, feature.
+//!
+//! The match over [`Kind`] is exhaustive: a new kind of stage does not compile until it is decided what it is checked for.
+
+use proc_macro2::{Span, TokenStream};
+
+use super::order::{Role, meant};
+use super::{Context, options};
+use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
+use crate::pipeline::ast::{Args, Bad, FirstUse, Named, Shape, Stage, Value};
+use crate::pipeline::plan::{
+    Call, Carrier, DecoderStep, Function, Node, Policy, Settings, SinkStep, SourceStep,
+    TransformStep,
+};
+use crate::pipeline::registry::{self, ArgKind, Kind, OptionDef, OptionKind, Part, StageDef};
+
+/// A checked stage.
+pub(super) enum Step {
+    Source(SourceStep),
+    Decoder(DecoderStep),
+    Transform(TransformStep),
+    Sink(SinkStep),
+}
+
+/// Checks one stage of the chain; `name` is what its node is called.
+pub(super) fn check(
+    stage: Stage,
+    role: Role,
+    name: String,
+    context: &Context<'_>,
+    errors: &mut Errors,
+) -> Result<Step, Bad> {
+    match role {
+        Role::Known(def) => known(stage, def, name, context, errors),
+        Role::Own(part) => own(stage, part, name, context, errors),
+        Role::Unknown => {
+            errors.push(unknown(&stage));
+            Err(Bad)
+        }
+    }
+}
+
+fn known(
+    stage: Stage,
+    def: &StageDef,
+    name: String,
+    context: &Context<'_>,
+    errors: &mut Errors,
+) -> Result<Step, Bad> {
+    let span = stage.path.span;
+    if def.is_planned() {
+        let role = if def.name == "kafka" {
+            " as a sink"
+        } else {
+            ""
+        };
+        let message = format!("`{}`{role} is not available yet", def.name);
+        errors.push(Diagnostic::new(Code::NotAvailable, span, message));
+        return Err(Bad);
+    }
+    if let Some(feature) = def
+        .feature
+        .filter(|feature| !context.features.iter().any(|on| on == feature))
+    {
+        let message = format!("`{}` needs the feature `{feature}`, which is off", def.name);
+        let help =
+            format!("turn it on in Cargo.toml: `spate = {{ .., features = [\"{feature}\"] }}`");
+        errors.push(Diagnostic::new(Code::FeatureOff, span, message).help(help));
+    }
+    if let (Some(turbofish), None) = (&stage.turbofish, def.type_argument) {
+        let message = format!("`{}` takes no type argument", def.name);
+        let help = match def.kind {
+            Kind::Transform(_) => format!(
+                "annotate the closure instead: `{}(|record: Type| ..)`",
+                def.name
+            ),
+            _ => format!("write `{}`", def.usage),
+        };
+        errors.push(Diagnostic::spanned(Code::TypeArgument, &turbofish.tokens, message).help(help));
+    }
+    let arguments = positional(&stage, def, context, errors);
+    let given = named(&stage, def, errors);
+    let policy = def.fallible.then(|| {
+        given
+            .policy
+            .or(context.default_policy)
+            .unwrap_or(Policy::Fail)
+    });
+    let node = Node {
+        name,
+        stage: stage.path.text,
+        span,
+        on_error: policy,
+    };
+    let settings = given.settings;
+    let ty = stage.turbofish.map(|turbofish| turbofish.ty);
+    Ok(match def.kind {
+        Kind::Source(path) => Step::Source(SourceStep {
+            node,
+            carrier: Carrier::Known(path),
+            settings,
+        }),
+        Kind::Decoder(decoder) => Step::Decoder(DecoderStep {
+            node,
+            carrier: Carrier::Known(decoder),
+            record: ty,
+            settings,
+        }),
+        Kind::Transform(which) => {
+            let function = arguments.into_iter().next().ok_or(Bad)?;
+            Step::Transform(TransformStep {
+                node,
+                call: Call::Stage(which, function),
+            })
+        }
+        Kind::Sink(path) => Step::Sink(SinkStep {
+            node,
+            carrier: Carrier::Known(path),
+            row: ty,
+            settings,
+        }),
+        Kind::Branch | Kind::Planned(_) => return Err(Bad),
+    })
+}
+
+/// A name that nobody knows but that is nearly one, or that is reserved.
+fn unknown(stage: &Stage) -> Diagnostic {
+    let name = stage.path.text.as_str();
+    if registry::RESERVED.contains(&name) {
+        let message = format!("`{name}` is reserved for a stage of a later version");
+        return Diagnostic::new(Code::Reserved, stage.path.span, message).help("");
+    }
+    let message = match meant(name) {
+        Some(meant) => format!("unknown stage `{name}`; did you mean `{meant}`?"),
+        None => format!("unknown stage `{name}`"),
+    };
+    let help = format!("a function or type of your own is named by its path: `self::{name}`");
+    Diagnostic::new(Code::UnknownStage, stage.path.span, message).help(help)
+}
+
+/// The positional arguments, by number and kind.
+fn positional(
+    stage: &Stage,
+    def: &StageDef,
+    context: &Context<'_>,
+    errors: &mut Errors,
+) -> Vec<Function> {
+    let (span, name) = (stage.path.span, def.name);
+    let Some(Args {
+        close, positional, ..
+    }) = &stage.args
+    else {
+        if !def.positional.is_empty() {
+            let message = format!("stage `{name}` needs its arguments: `{}`", def.usage);
+            errors.push(Diagnostic::new(Code::NeedsArguments, span, message));
+        }
+        return Vec::new();
+    };
+    if positional.len() < def.positional.len() {
+        let missing: Vec<&str> = def.positional[positional.len()..]
+            .iter()
+            .map(|arg| arg.name)
+            .collect();
+        let message = format!(
+            "`{name}` takes one {}: `{}`",
+            missing.join(" and one "),
+            def.usage
+        );
+        let at = if positional.is_empty() { span } else { *close };
+        errors.push(Diagnostic::new(Code::MissingArgument, at, message));
+    }
+    if let Some(extra) = positional.get(def.positional.len()) {
+        let message = match def.positional.len() {
+            0 => format!("`{name}` takes no positional argument"),
+            most => format!(
+                "`{name}` takes {most} positional argument, found {}",
+                positional.len()
+            ),
+        };
+        let help = match def.options.len() {
+            0 => String::new(),
+            _ => format!("its options are named: {}", option_names(def)),
+        };
+        errors.push(Diagnostic::spanned(Code::ExtraArgument, &extra.tokens, message).help(help));
+    }
+    let expected = positional.iter().zip(def.positional);
+    expected
+        .filter_map(|(value, arg)| match arg.kind {
+            ArgKind::Function => function(name, value, context, errors),
+        })
+        .collect()
+}
+
+/// A closure of the record or the path of a function.
+fn function(
+    stage: &str,
+    value: &Value,
+    context: &Context<'_>,
+    errors: &mut Errors,
+) -> Option<Function> {
+    let function = |head: &TokenStream, with_meta, is_name, first_use| Function {
+        tokens: value.tokens.clone(),
+        head: head.clone(),
+        with_meta,
+        is_name,
+        first_use,
+    };
+    let error = match value.shape.as_ref().ok()? {
+        Shape::Closure(closure) => {
+            let before = errors.count();
+            if let Some(waits) = closure.waits {
+                errors.push(Diagnostic::new(
+                    Code::AsyncClosure,
+                    waits,
+                    format!("the closure of `{stage}` is asynchronous"),
+                ));
+            }
+            if let Some(moves) = closure.moves {
+                errors.push(Diagnostic::new(
+                    Code::MoveClosure,
+                    moves,
+                    format!("the closure of `{stage}` is `move`"),
+                ));
+            }
+            if !(1..=2).contains(&closure.params) {
+                let message = format!(
+                    "the closure of `{stage}` takes the record, or the record and its metadata; this one takes {}",
+                    match closure.params {
+                        0 => "nothing".to_owned(),
+                        n => format!("{n} parameters"),
+                    }
+                );
+                let help = format!("write `{stage}(|record| ..)` or `{stage}(|record, meta| ..)`");
+                errors.push(
+                    Diagnostic::spanned(Code::ClosureArity, &closure.head, message).help(help),
+                );
+            }
+            return (errors.count() == before)
+                .then(|| function(&closure.head, closure.params == 2, false, closure.first_use));
+        }
+        Shape::Path(Some(name)) if context.variables.contains(name) => {
+            let message = format!(
+                "`{name}` is a variable of the pipeline, and `{stage}` would move it into the first record's call"
+            );
+            let help = format!("write `{stage}(|record| {name}(record))`, which borrows it");
+            Diagnostic::spanned(Code::StateAsFunction, &value.tokens, message).help(help)
+        }
+        Shape::Path(name) => {
+            return Some(function(
+                &value.tokens,
+                false,
+                name.is_some(),
+                FirstUse::Other,
+            ));
+        }
+        other => {
+            let message = format!(
+                "`{stage}` takes a closure or the path of a function, found {}",
+                options::found(other)
+            );
+            let error = Diagnostic::spanned(Code::NotAFunction, &value.tokens, message);
+            match other {
+                Shape::Other("a call" | "a block" | "a macro call" | "an expression") => error,
+                _ => error.help(format!("write `{stage}(|record| ..)`")),
+            }
+        }
+    };
+    errors.push(error);
+    None
+}
+
+#[derive(Default)]
+struct Given {
+    policy: Option<Policy>,
+    settings: Settings,
+}
+
+/// The named arguments of a stage of ours.
+fn named(stage: &Stage, def: &StageDef, errors: &mut Errors) -> Given {
+    let mut given = Given::default();
+    let arguments = stage.args.as_ref().map_or(&[][..], |args| &args.named);
+    for (n, Named { name, value }) in arguments.iter().enumerate() {
+        let word = name.to_string();
+        if repeated(&arguments[..n], name) {
+            errors.push(twice(name.span(), &word, def.name));
+            continue;
+        }
+        let Some(option) = def.options.iter().find(|option| option.name == word) else {
+            errors.push(unknown_option(name.span(), &word, def));
+            continue;
+        };
+        match option.kind {
+            OptionKind::Policy => given.policy = options::policy(value, errors),
+            OptionKind::Setting { config, rule } => {
+                let text = options::setting(&word, value, config, rule, errors);
+                given.settings.extend(text.map(|text| (word, text)));
+            }
+        }
+    }
+    given
+}
+
+fn repeated(earlier: &[Named], name: &proc_macro2::Ident) -> bool {
+    earlier.iter().any(|other| other.name == *name)
+}
+
+fn twice(span: Span, option: &str, stage: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::DuplicateOption,
+        span,
+        format!("`{option}` is given twice to `{stage}`"),
+    )
+}
+
+fn unknown_option(span: Span, word: &str, def: &StageDef) -> Diagnostic {
+    if word == registry::ON_ERROR.name {
+        let message = format!(
+            "`{}` cannot fail, so `on_error` has nothing to decide",
+            def.name
+        );
+        let fallible: Vec<&str> = registry::stages()
+            .filter(|stage| stage.fallible)
+            .map(|stage| stage.name)
+            .collect();
+        let help = format!("stages that can fail are {}", list(&fallible, "and"));
+        return Diagnostic::new(Code::NeverFails, span, message).help(help);
+    }
+    let names: Vec<&OptionDef> = def.options.iter().collect();
+    let message = format!("unknown option `{word}` for `{}`", def.name);
+    match suggest(word, names.iter().map(|option| option.name)) {
+        Some(meant) => Diagnostic::new(
+            Code::UnknownOption,
+            span,
+            format!("{message}; did you mean `{meant}`?"),
+        )
+        .help(""),
+        None if names.is_empty() => {
+            Diagnostic::new(Code::UnknownOption, span, message).help("it takes none")
+        }
+        None => {
+            let help = format!("its options: {}", option_names(def));
+            Diagnostic::new(Code::UnknownOption, span, message).help(help)
+        }
+    }
+}
+
+fn option_names(def: &StageDef) -> String {
+    let names: Vec<String> = def
+        .options
+        .iter()
+        .map(|option| format!("{} = ..", option.name))
+        .collect();
+    list(&names.iter().map(String::as_str).collect::<Vec<_>>(), "and")
+}
+
+/// A path of the user's: a type that implements a trait of the runtime, or a function of the record.
+fn own(
+    stage: Stage,
+    part: Part,
+    name: String,
+    context: &Context<'_>,
+    errors: &mut Errors,
+) -> Result<Step, Bad> {
+    let text = stage.path.text.clone();
+    let args = stage.args.unwrap_or_else(|| Args {
+        close: stage.path.span,
+        positional: Vec::new(),
+        named: Vec::new(),
+    });
+    let ty = stage.turbofish;
+    let mut node = Node {
+        name,
+        stage: text.clone(),
+        span: stage.path.span,
+        on_error: None,
+    };
+    if part == Part::Transform {
+        for Named { name, .. } in &args.named {
+            let message = format!("`{text}` is a function of yours, whose arguments have no names");
+            errors.push(
+                Diagnostic::new(Code::UnknownOption, name.span(), message)
+                    .help("write the value alone"),
+            );
+        }
+        let mut path = stage.path.tokens;
+        path.extend(ty.map(|turbofish| turbofish.tokens));
+        let args = args
+            .positional
+            .into_iter()
+            .map(|value| value.tokens)
+            .collect();
+        return Ok(Step::Transform(TransformStep {
+            node,
+            call: Call::Own { path, args },
+        }));
+    }
+    if let Some(extra) = args.positional.first() {
+        let message = format!(
+            "`{text}` stands in the place of a {}, which takes named settings only",
+            place(part)
+        );
+        let help = "a function of the record stands behind the decoder and before the sink";
+        errors.push(Diagnostic::spanned(Code::ExtraArgument, &extra.tokens, message).help(help));
+    }
+    let mut given = Given::default();
+    for (n, Named { name, value }) in args.named.iter().enumerate() {
+        let word = name.to_string();
+        if repeated(&args.named[..n], name) {
+            errors.push(twice(name.span(), &word, &text));
+        } else if word == registry::ON_ERROR.name && part == Part::Source {
+            let message = format!("`{text}` is a source, so `on_error` has nothing to decide");
+            errors.push(Diagnostic::new(Code::NeverFails, name.span(), message));
+        } else if word == registry::ON_ERROR.name {
+            given.policy = options::policy(value, errors);
+        } else {
+            match &value.shape {
+                Ok(Shape::Str(text)) => given.settings.push((word, text.clone())),
+                Ok(other) => {
+                    let message = format!(
+                        "`{word}` expects a string literal, found {}",
+                        options::found(other)
+                    );
+                    errors.push(Diagnostic::spanned(
+                        Code::WrongValue,
+                        &value.tokens,
+                        message,
+                    ));
+                }
+                Err(Bad) => {}
+            }
+        }
+    }
+    node.on_error = (part != Part::Source).then(|| {
+        given
+            .policy
+            .or(context.default_policy)
+            .unwrap_or(Policy::Fail)
+    });
+    let (settings, path) = (given.settings, stage.path.tokens);
+    let type_argument = ty.as_ref().map(|turbofish| turbofish.ty.clone());
+    Ok(match part {
+        Part::Source => {
+            let mut path = path;
+            path.extend(ty.map(|turbofish| turbofish.tokens));
+            Step::Source(SourceStep {
+                node,
+                carrier: Carrier::Own(path),
+                settings,
+            })
+        }
+        Part::Decoder => Step::Decoder(DecoderStep {
+            node,
+            carrier: Carrier::Own(path),
+            record: type_argument,
+            settings,
+        }),
+        Part::Sink => Step::Sink(SinkStep {
+            node,
+            carrier: Carrier::Own(path),
+            row: type_argument,
+            settings,
+        }),
+        Part::Transform | Part::Branch => return Err(Bad),
+    })
+}
+
+fn place(part: Part) -> &'static str {
+    match part {
+        Part::Source => "source",
+        Part::Decoder => "decoder",
+        Part::Transform => "transform",
+        Part::Sink => "sink",
+        Part::Branch => "branch",
+    }
+}

@@ -1,0 +1,30 @@
+//! Writes a checked program. It cannot fail: what could be wrong was refused before.
+//!
+//! `function` writes what surrounds the loop and `kernel` the loop; `stub` stands in for a pipeline with errors. The user's tokens
+//! go in as they came, never printed anew.
+
+mod function;
+mod kernel;
+mod stub;
+mod tokens;
+
+use proc_macro2::TokenStream;
+
+use super::split::Form;
+use super::{Outcome, Program};
+use tokens::Root;
+
+/// The output of one call: the errors, then every pipeline, as function or as stub.
+pub(super) fn program(program: &Program, errors: TokenStream) -> TokenStream {
+    let mut output = errors;
+    for pipeline in &program.pipelines {
+        output.extend(match pipeline {
+            Outcome::Ready(plan) => function::pipeline(plan, program.form, Root(&program.root)),
+            Outcome::Stub(head) => stub::pipeline(head, &program.root),
+        });
+    }
+    match program.form {
+        Form::Items => output,
+        Form::Expression => quote::quote!({ #output }),
+    }
+}

@@ -1,0 +1,73 @@
+//! `pipeline!`: from the tokens of one call to the functions that it stands for.
+//!
+//! Three passes read and one writes: `split` cuts tokens into pipelines and links and cannot fail, `parse` reads each
+//! stage on its own, `check` holds the result against the [`registry`], `expand` writes a checked [`plan`]. All findings go to one
+//! collector; a pipeline with a finding is written as a stub of the same signature, so that its callers compile.
+
+mod args;
+mod ast;
+mod body;
+mod check;
+mod cursor;
+mod expand;
+mod fragment;
+mod input;
+mod parse;
+mod plan;
+pub mod registry;
+mod split;
+mod stages;
+
+use proc_macro2::TokenStream;
+
+use crate::diagnostic::{Diagnostic, Errors};
+
+/// What the procedural macro emits for `[$crate] [features] tokens`, the input as the front macro passes it.
+///
+/// The answer is a run of items, or one expression for a bare body. Errors are `compile_error!` calls in it, at the
+/// user's tokens. It never panics, whatever the tokens are.
+pub fn expand(input: TokenStream) -> TokenStream {
+    let mut errors = Errors::new();
+    let program = analyse(input, &mut errors);
+    let found = errors.finish();
+    program.map_or(found.clone(), |program| expand::program(&program, found))
+}
+
+/// What [`expand`] would report for the same input, in source order.
+pub fn diagnose(input: TokenStream) -> Vec<Diagnostic> {
+    let mut errors = Errors::new();
+    analyse(input, &mut errors);
+    errors.into_vec()
+}
+
+/// One macro call, read and checked.
+struct Program {
+    /// The tokens that name the facade, as received.
+    root: TokenStream,
+    form: split::Form,
+    pipelines: Vec<Outcome>,
+}
+
+/// A pipeline that can be written, or what its stub needs.
+enum Outcome {
+    Ready(Box<plan::Plan>),
+    Stub(ast::Head),
+}
+
+/// `None` when the call did not come through the front macro.
+fn analyse(input: TokenStream, errors: &mut Errors) -> Option<Program> {
+    let input = input::read(input, errors)?;
+    let block = split::split(&input.tokens, errors);
+    let pipelines = block.pipelines.into_iter().map(|raw| {
+        let ast = parse::pipeline(raw, errors);
+        let head = ast.head.clone();
+        check::pipeline(ast, &input.features, errors)
+            .map_or(Outcome::Stub(head), |plan| Outcome::Ready(Box::new(plan)))
+    });
+    let pipelines = pipelines.collect();
+    Some(Program {
+        root: input.root,
+        form: block.form,
+        pipelines,
+    })
+}

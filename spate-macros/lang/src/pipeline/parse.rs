@@ -1,0 +1,448 @@
+//! The second pass: from token runs to the tree of [`ast`](super::ast).
+//!
+//! Each stage is read on its own: one that cannot be read is reported and stands as `Bad`, the next is read as if nothing
+//! had been. Two stages side by side, or joined by something else than `->`, are told apart here.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+
+use super::args;
+use super::ast::{Args, Bad, Clause, Head, Param, Pipeline, Stage, StagePath, State, Turbofish};
+use super::body::{Link, RawClause, RawState};
+use super::cursor::{Cursor, describe, is_name, mark, open_path, stream};
+use super::registry;
+use super::split::RawPipeline;
+use crate::diagnostic::{Code, Diagnostic, Errors};
+
+/// Reads one pipeline.
+pub(crate) fn pipeline(raw: RawPipeline, errors: &mut Errors) -> Pipeline {
+    let before = errors.count();
+    let params = raw
+        .params
+        .as_ref()
+        .map(|group| parameters(group.stream(), errors))
+        .unwrap_or_default();
+    let head = Head {
+        attrs: stream(&raw.attrs),
+        vis: stream(&raw.vis),
+        name: raw.name,
+        params,
+    };
+    let body = raw.body.unwrap_or_default();
+    let mut chain = Vec::new();
+    for (n, link) in body.links.iter().enumerate() {
+        if link.tokens.is_empty() {
+            missing_stage(link, body.links.get(n + 1), errors);
+            chain.push(Err(Bad));
+        } else {
+            stages(&link.tokens, &mut chain, errors);
+        }
+    }
+    let states = body.states.into_iter().filter_map(state).collect();
+    let clauses = body
+        .clauses
+        .into_iter()
+        .map(|raw| clause(raw, errors))
+        .collect();
+    let broken = raw.broken || errors.count() > before;
+    if chain.is_empty() && !broken {
+        let (span, message) = match &head.name {
+            Some(name) => (name.span(), format!("pipeline `{name}` has no stages")),
+            None => (Span::call_site(), "the block has no stages".to_owned()),
+        };
+        errors.push(
+            Diagnostic::new(Code::Empty, span, message)
+                .help("write `kafka -> avro::<Record> -> clickhouse::<Row>`"),
+        );
+    }
+    let broken = broken || chain.is_empty();
+    Pipeline {
+        head,
+        states,
+        chain,
+        clauses,
+        broken,
+    }
+}
+
+/// Blames the arrow before the gap, else the arrow after it.
+fn missing_stage(link: &Link, next: Option<&Link>, errors: &mut Errors) {
+    let (arrow, message) = match (&link.arrow, next.and_then(|next| next.arrow.as_ref())) {
+        // In `-> ->` the second arrow is the one too many.
+        (Some(_), Some(second)) => (second, "expected a stage before this `->`"),
+        (None, Some(first)) => (first, "expected a source before the first `->`"),
+        (Some(arrow), None) => (arrow, "expected a stage after `->`"),
+        (None, None) => return,
+    };
+    errors.push(Diagnostic::spanned(
+        Code::MissingStage,
+        stream(arrow),
+        message,
+    ));
+}
+
+/// The stage of one link, or several when arrows are missing between them.
+fn stages(tokens: &[TokenTree], chain: &mut Vec<Result<Stage, Bad>>, errors: &mut Errors) {
+    let tokens = open_path(tokens);
+    let mut cursor = Cursor::new(&tokens);
+    loop {
+        chain.push(stage(&mut cursor, errors));
+        let Some(token) = cursor.peek(0) else { return };
+        // What stands behind a stage that could not be read has no meaning of its own.
+        if chain.last().is_some_and(Result::is_err) && cursor.ident(0).is_none() {
+            return;
+        }
+        if let TokenTree::Punct(_) = token {
+            let operator = operator(&mut cursor);
+            if cursor.done() || cursor.ident(0).is_some() || cursor.path_separator(0) {
+                errors.push(wrong_joiner(operator));
+                if cursor.done() {
+                    return;
+                }
+                continue;
+            }
+            let message = format!(
+                "expected `->` or the end of the chain, found `{}`",
+                text(operator)
+            );
+            errors.push(Diagnostic::spanned(
+                Code::UnexpectedToken,
+                stream(operator),
+                message,
+            ));
+            return;
+        }
+        if let Some(next) = cursor.ident(0) {
+            let message = format!("missing `->` before stage `{next}`");
+            errors.push(Diagnostic::new(Code::MissingArrow, next.span(), message));
+            continue;
+        }
+        let message = format!(
+            "expected `->` or the end of the chain, found {}",
+            describe(token)
+        );
+        errors.push(Diagnostic::new(Code::UnexpectedToken, mark(token), message));
+        return;
+    }
+}
+
+/// A run of punctuation, three marks at most.
+fn operator<'t>(cursor: &mut Cursor<'t>) -> &'t [TokenTree] {
+    let length = (1..3)
+        .find(|n| !matches!(cursor.peek(*n), Some(TokenTree::Punct(_))))
+        .unwrap_or(3);
+    cursor.take(length)
+}
+
+fn text(operator: &[TokenTree]) -> String {
+    operator.iter().map(ToString::to_string).collect()
+}
+
+fn wrong_joiner(operator: &[TokenTree]) -> Diagnostic {
+    let message = match text(operator).as_str() {
+        "->" => "`->` is one token: write it without a space".to_owned(),
+        other => format!("stages are joined with `->`, found `{other}`"),
+    };
+    Diagnostic::spanned(Code::WrongJoiner, stream(operator), message)
+}
+
+/// `[label:] path [::<Type>] [(args)]`. What is wrong inside is reported; the cursor is behind what belongs to the stage.
+fn stage(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Result<Stage, Bad> {
+    let label = cursor.label().then(|| cursor.ident(0).cloned()).flatten();
+    if label.is_some() {
+        cursor.take(2);
+    }
+    let path = path(cursor).map_err(|error| {
+        let error = match (&label, cursor.done()) {
+            (Some(label), true) => Diagnostic::new(
+                Code::MissingStage,
+                label.span(),
+                format!("expected a stage after the label `{label}`"),
+            ),
+            _ => error,
+        };
+        errors.push(error);
+        // The rest of the link belongs to what could not be read.
+        cursor.take(usize::MAX);
+        Bad
+    })?;
+    let turbofish = turbofish(cursor, &path, errors);
+    let args = arguments(cursor, &path, errors);
+    Ok(Stage {
+        label,
+        path,
+        turbofish: turbofish?,
+        args: args?,
+    })
+}
+
+/// `[::] name {:: name}`, up to a turbofish.
+fn path(cursor: &mut Cursor<'_>) -> Result<StagePath, Diagnostic> {
+    let begin = *cursor;
+    let mut length = 0;
+    if cursor.path_separator(0) {
+        length += 2;
+        cursor.take(2);
+    }
+    let mut span = None;
+    while let Some(name) = cursor.ident(0).filter(|name| *name != "_") {
+        span = Some(name.span());
+        length += 1;
+        cursor.take(1);
+        if !cursor.path_separator(0) || cursor.ident(2).is_none() {
+            break;
+        }
+        length += 2;
+        cursor.take(2);
+    }
+    let Some(span) = span else {
+        return Err(no_stage(cursor));
+    };
+    let tokens = { begin }.take(length).to_vec();
+    if syn::parse2::<syn::Path>(stream(&tokens)).is_err() {
+        let text: String = tokens.iter().map(ToString::to_string).collect();
+        let message = format!("expected a stage, found the keyword `{text}`");
+        return Err(Diagnostic::spanned(
+            Code::UnexpectedToken,
+            stream(&tokens),
+            message,
+        ));
+    }
+    let plain = match tokens.as_slice() {
+        [TokenTree::Ident(name)] => Some(name.to_string()),
+        _ => None,
+    };
+    let text = tokens.iter().map(ToString::to_string).collect();
+    Ok(StagePath {
+        tokens: stream(&tokens),
+        plain,
+        text,
+        span,
+    })
+}
+
+fn no_stage(cursor: &Cursor<'_>) -> Diagnostic {
+    let Some(token) = cursor.peek(0).or(cursor.previous()) else {
+        return Diagnostic::new(Code::MissingStage, Span::call_site(), "expected a stage");
+    };
+    let (message, help) = match (cursor.punct(0, '|'), cursor.punct(0, '#')) {
+        (true, _) => (
+            "expected a stage, found a closure".to_owned(),
+            "a closure is given to a stage: `map(|record| ..)`",
+        ),
+        (_, true) => (
+            "attributes do not go on stages".to_owned(),
+            Code::Attribute.entry().help,
+        ),
+        _ => (
+            format!("expected a stage, found {}", describe(token)),
+            "a stage is a name with its arguments: `map(|record| ..)`",
+        ),
+    };
+    Diagnostic::new(Code::UnexpectedToken, mark(token), message).help(help)
+}
+
+/// `::<Type>`, and the two ways in which it is usually misspelt.
+fn turbofish(
+    cursor: &mut Cursor<'_>,
+    path: &StagePath,
+    errors: &mut Errors,
+) -> Result<Option<Turbofish>, Bad> {
+    let colons = if cursor.path_separator(0) { 2 } else { 0 };
+    let Some(brackets) = cursor.angle_brackets(colons) else {
+        if colons == 0 && !cursor.punct(0, '<') {
+            return Ok(None);
+        }
+        let at = cursor.peek(0).map_or(path.span, mark);
+        let message = format!("the type argument of `{}` is not closed", path.text);
+        errors.push(
+            Diagnostic::new(Code::TypeArgument, at, message)
+                .help(format!("write `{}::<Type>`", path.text)),
+        );
+        cursor.take(usize::MAX);
+        return Err(Bad);
+    };
+    let tokens = cursor.take(colons + brackets).to_vec();
+    let inner = stream(&tokens[colons + 1..tokens.len() - 1]);
+    if colons == 0 {
+        let message = format!(
+            "a type argument is written with `::`: `{}::<{inner}>`",
+            path.text
+        );
+        errors.push(Diagnostic::spanned(
+            Code::TypeArgument,
+            stream(&tokens),
+            message,
+        ));
+        return Err(Bad);
+    }
+    if let Err(error) = syn::parse2::<syn::Type>(inner.clone()) {
+        let message = match syn::parse2::<syn::AngleBracketedGenericArguments>(stream(&tokens[2..]))
+        {
+            Ok(several) if several.args.len() > 1 => format!(
+                "`{}` takes one type, found {}",
+                path.text,
+                several.args.len()
+            ),
+            _ if inner.is_empty() => format!(
+                "expected a type between the brackets: `{}::<Type>`",
+                path.text
+            ),
+            _ => format!("this is not a type: {error}"),
+        };
+        errors.push(Diagnostic::spanned(
+            Code::TypeArgument,
+            stream(&tokens),
+            message,
+        ));
+        return Err(Bad);
+    }
+    Ok(Some(Turbofish {
+        ty: inner,
+        tokens: stream(&tokens),
+    }))
+}
+
+/// `(args)`, or the brackets that somebody took for them.
+fn arguments(
+    cursor: &mut Cursor<'_>,
+    path: &StagePath,
+    errors: &mut Errors,
+) -> Result<Option<Args>, Bad> {
+    if path.plain.as_deref().is_some_and(registry::is_branch) {
+        // Its inside follows rules that are not built yet; the checks report the stage as a whole.
+        cursor.take(usize::from(
+            cursor.group(0, Delimiter::Parenthesis).is_some(),
+        ));
+        cursor.take(usize::from(cursor.group(0, Delimiter::Brace).is_some()));
+        return Ok(None);
+    }
+    match cursor.peek(0) {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+            cursor.take(1);
+            Ok(Some(args::parse(group, path, errors)))
+        }
+        Some(TokenTree::Group(group)) if group.delimiter() != Delimiter::None => {
+            cursor.take(1);
+            let message = format!("the arguments of `{}` go in parentheses", path.text);
+            let known = path
+                .plain
+                .as_deref()
+                .and_then(|name| registry::find(name, false));
+            let help = known.map_or_else(
+                || format!("write `{}(..)`", path.text),
+                |stage| format!("write `{}`", stage.usage),
+            );
+            errors
+                .push(Diagnostic::new(Code::WrongBrackets, group.span_open(), message).help(help));
+            Err(Bad)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// `name: Type {, name: Type}`; each on its own, so that a bad one does not hide the next.
+fn parameters(tokens: TokenStream, errors: &mut Errors) -> Vec<Result<Param, Bad>> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut cursor = Cursor::new(&tokens);
+    let mut params = Vec::new();
+    while !cursor.done() {
+        let mut run = Vec::new();
+        while !cursor.done() && !cursor.punct(0, ',') {
+            let length = cursor.angle_brackets(0).unwrap_or(1);
+            run.extend_from_slice(cursor.take(length));
+        }
+        let comma = cursor.take(1);
+        params.push(parameter(&run, comma, errors));
+    }
+    params
+}
+
+fn parameter(run: &[TokenTree], comma: &[TokenTree], errors: &mut Errors) -> Result<Param, Bad> {
+    let cursor = Cursor::new(run);
+    let name = cursor
+        .ident(0)
+        .filter(|name| cursor.label() && is_name(name));
+    let problem = match name {
+        Some(name) => match syn::parse2::<syn::Type>(stream(&run[2..])) {
+            Ok(_) => {
+                return Ok(Param {
+                    name: name.clone(),
+                    tokens: stream(run),
+                });
+            }
+            Err(_) if run.len() == 2 => format!("the parameter `{name}` has no type"),
+            Err(error) => format!("the type of parameter `{name}` cannot be read: {error}"),
+        },
+        None if cursor.keyword(0, "mut") => {
+            "a parameter is shared by all threads and cannot be `mut`".to_owned()
+        }
+        None => "expected a parameter `name: Type`".to_owned(),
+    };
+    let mut error = Diagnostic::spanned(
+        Code::BadParameter,
+        stream(if run.is_empty() { comma } else { run }),
+        problem,
+    );
+    if cursor.keyword(0, "mut") {
+        error = error.help("copy it into a state of each thread: `let mut name = name;`");
+    }
+    errors.push(error);
+    Err(Bad)
+}
+
+fn state(raw: RawState) -> Option<State> {
+    let tokens = raw.tokens?;
+    let cursor = Cursor::new(&tokens);
+    let type_or_value = |n: &usize| {
+        cursor.punct(*n, '=')
+            || (cursor.punct(*n, ':')
+                && !cursor.path_separator(*n)
+                && !cursor.path_separator(*n - 1))
+    };
+    let end = (1..tokens.len()).find(type_or_value).unwrap_or(1);
+    let mut names = Vec::new();
+    bound_names(&tokens[1..end], &mut names);
+    Some(State {
+        tokens: stream(&tokens),
+        names,
+    })
+}
+
+/// The names that a pattern binds: its identifiers, without keywords, constructors, paths and field names.
+fn bound_names(pattern: &[TokenTree], names: &mut Vec<String>) {
+    let cursor = Cursor::new(pattern);
+    for (n, token) in pattern.iter().enumerate() {
+        match token {
+            TokenTree::Ident(ident) if ident != "mut" && ident != "ref" => {
+                let binds = !cursor.punct(n + 1, ':')
+                    && !matches!(cursor.peek(n + 1), Some(TokenTree::Group(_)));
+                names.extend(binds.then(|| ident.to_string()));
+            }
+            TokenTree::Group(group) => {
+                bound_names(&group.stream().into_iter().collect::<Vec<_>>(), names)
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Only the clauses of this version are read; the checks tell what the others are.
+fn clause(raw: RawClause, errors: &mut Errors) -> Clause {
+    let RawClause { name, value } = raw;
+    if name != "name" && name != "on_error" {
+        return Clause { name, value: None };
+    }
+    let mut cursor = Cursor::new(&value);
+    let read = args::value(&mut cursor, name.span(), errors);
+    if let (Ok(_), Some(token)) = (&read.shape, cursor.peek(0)) {
+        let message = format!(
+            "expected `;` after the clause `{name}`, found {}",
+            describe(token)
+        );
+        errors.push(Diagnostic::new(Code::BadClause, mark(token), message));
+    }
+    Clause {
+        name,
+        value: Some(read),
+    }
+}

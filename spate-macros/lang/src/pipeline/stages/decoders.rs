@@ -1,0 +1,37 @@
+//! Payload to record.
+
+use crate::pipeline::registry::{Decoder, Kind, ON_ERROR, StageDef};
+
+pub(super) const ALL: &[StageDef] = &[
+    StageDef {
+        name: "avro",
+        kind: Kind::Decoder(Decoder {
+            path: "avro::Avro",
+            record: None,
+        }),
+        positional: &[],
+        options: &[ON_ERROR],
+        type_argument: Some("the record type, one with `#[derive(AvroRecord)]`"),
+        fallible: true,
+        feature: Some("avro"),
+        usage: "avro::<Order>",
+        doc: "Decodes Avro into a type with `#[derive(AvroRecord)]`, which may borrow from the payload. Framing and schema \
+              registry come from the section `deserializer` of the config file.",
+        example: "memory -> avro::<Order>(on_error = skip) -> clickhouse::<OrderRow>",
+    },
+    StageDef {
+        name: "bytes",
+        kind: Kind::Decoder(Decoder {
+            path: "Bytes",
+            record: Some("&[u8]"),
+        }),
+        positional: &[],
+        options: &[],
+        type_argument: None,
+        fallible: false,
+        feature: None,
+        usage: "bytes",
+        doc: "Takes the payload as it is: the record is a `&[u8]`.",
+        example: "memory -> bytes -> filter(|payload| !payload.is_empty()) -> capture",
+    },
+];

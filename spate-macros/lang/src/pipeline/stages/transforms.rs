@@ -1,0 +1,77 @@
+//! Record to records. Each takes one function of the record; a closure with two parameters gets the metadata as well.
+
+use crate::pipeline::registry::{ArgDef, ArgKind, Kind, ON_ERROR, OptionDef, StageDef, Transform};
+
+const FUNCTION: &[ArgDef] = &[ArgDef {
+    name: "closure",
+    kind: ArgKind::Function,
+}];
+
+const fn transform(
+    name: &'static str,
+    which: Transform,
+    usage: &'static str,
+    doc: &'static str,
+    example: &'static str,
+) -> StageDef {
+    let fallible = matches!(which, Transform::TryMap);
+    const FALLIBLE: &[OptionDef] = &[ON_ERROR];
+    StageDef {
+        name,
+        kind: Kind::Transform(which),
+        positional: FUNCTION,
+        options: if fallible { FALLIBLE } else { &[] },
+        type_argument: None,
+        fallible,
+        feature: None,
+        usage,
+        doc,
+        example,
+    }
+}
+
+pub(super) const ALL: &[StageDef] = &[
+    transform(
+        "map",
+        Transform::Map,
+        "map(|record| ..)",
+        "Turns a record into another value. It cannot fail.",
+        "memory -> bytes -> map(|payload| payload.len() as u64) -> capture",
+    ),
+    transform(
+        "filter",
+        Transform::Filter,
+        "filter(|record| ..)",
+        "Keeps the records for which the closure is true; the others are counted as dropped here.",
+        "memory -> bytes -> filter(|payload| payload.len() > 4) -> capture",
+    ),
+    transform(
+        "inspect",
+        Transform::Inspect,
+        "inspect(|record| ..)",
+        "Looks at a record and passes it on.",
+        "memory -> bytes -> inspect(|payload| println!(\"{}\", payload.len())) -> capture",
+    ),
+    transform(
+        "filter_map",
+        Transform::FilterMap,
+        "filter_map(|record| ..)",
+        "Turns a record into another value, or drops it with `None`; what is dropped is counted here.",
+        "memory -> bytes -> filter_map(|payload| payload.first().copied()) -> capture",
+    ),
+    transform(
+        "flat_map",
+        Transform::FlatMap,
+        "flat_map(|record| ..)",
+        "Turns a record into any number of values. The record is done when all of them are.",
+        "memory -> bytes -> flat_map(|payload| payload.iter().copied()) -> capture",
+    ),
+    transform(
+        "try_map",
+        Transform::TryMap,
+        "try_map(|record| ..)",
+        "Turns a record into another value or fails with a `StageError`, which every error turns into by `?`. `on_error` \
+         decides what becomes of the record.",
+        "memory -> bytes -> try_map(|payload| Ok(std::str::from_utf8(payload)?), on_error = skip) -> capture",
+    ),
+];
