@@ -41,6 +41,24 @@ pub fn install_all() -> Result<(), ServiceError> {
     Ok(())
 }
 
+/// A folder that is being installed, under its lock.
+pub(crate) struct Site<'a> {
+    pub(crate) dir: &'a Path,
+    lock: &'a File,
+}
+
+impl Site<'_> {
+    /// Runs one step. The command holds the lock too (as its standard input): when this process is killed, the next one
+    /// waits until the command has stopped writing.
+    pub(crate) fn run(&self, what: &str, command: &mut Command) -> Result<(), ServiceError> {
+        let lock = self
+            .lock
+            .try_clone()
+            .map_err(ServiceError::io("share the lock of", self.dir))?;
+        run_step(what, command.stdin(lock))
+    }
+}
+
 /// The folder `name-<hash of pins>` of the cache, made by `make` unless it is there already.
 ///
 /// Processes that ask at the same time wait for the first one (a file lock, which ends with its process). The marker
@@ -48,7 +66,7 @@ pub fn install_all() -> Result<(), ServiceError> {
 pub(crate) fn installed(
     name: &str,
     pins: &str,
-    make: impl FnOnce(&Path) -> Result<(), ServiceError>,
+    make: impl FnOnce(&Site<'_>) -> Result<(), ServiceError>,
 ) -> Result<PathBuf, ServiceError> {
     installed_in(&cache_dir()?, name, pins, make)
 }
@@ -57,7 +75,7 @@ fn installed_in(
     cache: &Path,
     name: &str,
     pins: &str,
-    make: impl FnOnce(&Path) -> Result<(), ServiceError>,
+    make: impl FnOnce(&Site<'_>) -> Result<(), ServiceError>,
 ) -> Result<PathBuf, ServiceError> {
     let dir = cache.join(format!("{name}-{:016x}", fnv1a(pins)));
     let marker = dir.join(COMPLETE);
@@ -66,7 +84,13 @@ fn installed_in(
     }
     fs::create_dir_all(cache).map_err(ServiceError::io("create", cache))?;
     let lock_path = cache.join(format!("{name}.lock"));
-    let lock = File::create(&lock_path).map_err(ServiceError::io("create", &lock_path))?;
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&lock_path)
+        .map_err(ServiceError::io("create", &lock_path))?;
     if lock.try_lock().is_err() {
         eprintln!("spate-test: another process installs {name}; waiting for it");
         lock.lock().map_err(ServiceError::io("lock", &lock_path))?;
@@ -78,7 +102,10 @@ fn installed_in(
         fs::remove_dir_all(&dir).map_err(ServiceError::io("remove", &dir))?;
     }
     fs::create_dir_all(&dir).map_err(ServiceError::io("create", &dir))?;
-    make(&dir)?;
+    make(&Site {
+        dir: &dir,
+        lock: &lock,
+    })?;
     fs::write(&marker, pins).map_err(ServiceError::io("write", &marker))?;
     Ok(dir)
 }
@@ -119,14 +146,14 @@ mod tests {
     #[test]
     fn a_half_made_install_is_made_anew_and_a_complete_one_is_kept() {
         let cache = RunDir::new("install").unwrap();
-        let half = installed_in(cache.path(), "thing", "a==1", |dir| {
-            fs::write(dir.join("left-over"), "x").unwrap();
+        let half = installed_in(cache.path(), "thing", "a==1", |site| {
+            fs::write(site.dir.join("left-over"), "x").unwrap();
             Err(ServiceError::state("thing", "network gone"))
         });
         assert!(half.is_err());
-        let dir = installed_in(cache.path(), "thing", "a==1", |dir| {
-            assert!(!dir.join("left-over").exists());
-            fs::write(dir.join("file"), "y").map_err(ServiceError::io("write", dir))
+        let dir = installed_in(cache.path(), "thing", "a==1", |site| {
+            assert!(!site.dir.join("left-over").exists());
+            fs::write(site.dir.join("file"), "y").map_err(ServiceError::io("write", site.dir))
         })
         .unwrap();
         let again = installed_in(cache.path(), "thing", "a==1", |_| panic!("made twice")).unwrap();
@@ -159,5 +186,22 @@ mod tests {
             }
         });
         assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_step_holds_the_lock_until_it_ends_even_without_its_installer() {
+        let cache = RunDir::new("install").unwrap();
+        let path = cache.path().join("lock");
+        let lock = File::create(&path).unwrap();
+        let site = Site {
+            dir: cache.path(),
+            lock: &lock,
+        };
+        // A lock belongs to the open file, which a step has as its standard input.
+        let mut has_it = Command::new("sh");
+        has_it
+            .args(["-c", "test /dev/stdin -ef \"$1\"", "sh"])
+            .arg(&path);
+        site.run("a step", &mut has_it).unwrap();
     }
 }

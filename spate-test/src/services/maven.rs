@@ -10,7 +10,8 @@ const POM: &str = include_str!("../../services/kafka-pom.xml");
 
 /// The folder with the jars, fetched if need be.
 pub(crate) fn kafka_jars() -> Result<PathBuf, ServiceError> {
-    let dir = install::installed("apache-kafka", POM, |dir| {
+    let dir = install::installed("apache-kafka", POM, |site| {
+        let dir = site.dir;
         // Checked only here: once the jars are there, Maven is not needed.
         for prerequisite in prerequisites::for_apache_kafka() {
             prerequisite.check()?;
@@ -21,7 +22,7 @@ pub(crate) fn kafka_jars() -> Result<PathBuf, ServiceError> {
         );
         let pom = dir.join("pom.xml");
         fs::write(&pom, POM).map_err(ServiceError::io("write", &pom))?;
-        install::run_step(
+        site.run(
             "Apache Kafka",
             Command::new("mvn")
                 .args(["--batch-mode", "--quiet", "--file"])

@@ -26,16 +26,17 @@ pub(crate) fn interpreter() -> Result<PathBuf, ServiceError> {
         .and_then(|p| p.found.clone().ok())
         .unwrap_or_default();
     let pins = format!("{system}\n{}", PACKAGES.join("\n"));
-    let dir = install::installed("python", &pins, |dir| {
+    let dir = install::installed("python", &pins, |site| {
+        let dir = site.dir;
         eprintln!(
             "spate-test: installing the ClickHouse engine into {} (190 MB to fetch, once)",
             dir.display()
         );
-        install::run_step(
+        site.run(
             "the Python environment",
             Command::new("python3").args(["-m", "venv"]).arg(dir),
         )?;
-        install::run_step(
+        site.run(
             "the ClickHouse engine",
             Command::new(dir.join("bin/python"))
                 .args([
