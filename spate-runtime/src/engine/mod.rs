@@ -11,3 +11,6 @@ pub use controller::{Controller, ControllerConfig, ControllerStep, DriverHandle}
 pub use deadline::Deadline;
 pub use driver::{Driver, DriverShared, DriverStep};
 pub use mailbox::{Command, DriverStatus, Mailbox};
+
+#[cfg(test)]
+mod tests;

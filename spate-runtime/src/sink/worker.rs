@@ -329,3 +329,6 @@ fn poll_caught(future: &mut SinkFuture, cx: &mut Context<'_>) -> Poll<Result<(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

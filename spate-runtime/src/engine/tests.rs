@@ -1,0 +1,717 @@
+//! The machines stepped together on one thread: a scripted source, real drivers, workers and the controller, a clock that
+//! is moved by hand. What a run did is a log; the same seed gives the same log.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use super::driver::{Driver, DriverShared, DriverStep};
+use super::*;
+use crate::config::{BackpressureConfig, SinkPoolConfig};
+use crate::decode::{Admit, Gate};
+use crate::error::ConnectorError;
+use crate::failure::{Failure, FailureSlot};
+use crate::graph::{Graph, Node, NodeKind};
+use crate::output::{Output, SinkOutput};
+use crate::record::{Batch, Partition, Record};
+use crate::sink::{Block, ShardQueue, ShardWriter, SinkFuture, SinkWorker, WorkerShared};
+use crate::source::{Commit, Fetched, LaneId, Source, SourceEvent, SourceLane};
+use crate::stats::Stats;
+use crate::time::{Clock, ManualClock, Time};
+
+static GRAPH: Graph = Graph {
+    name: "sim",
+    nodes: &[
+        Node {
+            name: "source",
+            stage: "memory",
+            kind: NodeKind::Source,
+            on_error: None,
+            line: 1,
+        },
+        Node {
+            name: "sink",
+            stage: "capture",
+            kind: NodeKind::Sink,
+            on_error: None,
+            line: 1,
+        },
+    ],
+};
+
+/// What happened, in order.
+type Log = Arc<Mutex<Vec<String>>>;
+
+#[derive(Clone)]
+struct Store {
+    log: Log,
+    rng: Arc<Mutex<fastrand::Rng>>,
+    /// Of ten writes, so many fail.
+    fail: u32,
+    rows: Arc<Mutex<Vec<(i32, i64)>>>,
+}
+
+impl ShardWriter for Store {
+    fn write(&mut self, block: &Block) -> SinkFuture {
+        let data = block.chunks().concat();
+        let rows: Vec<(i32, i64)> = data
+            .chunks_exact(12)
+            .map(|row| {
+                let (partition, offset) = row.split_at(4);
+                (
+                    i32::from_le_bytes(partition.try_into().unwrap()),
+                    i64::from_le_bytes(offset.try_into().unwrap()),
+                )
+            })
+            .collect();
+        let fails = self.rng.lock().unwrap().u32(0..10) < self.fail;
+        let store = self.clone();
+        let token = block.token().to_owned();
+        Box::pin(async move {
+            store
+                .log
+                .lock()
+                .unwrap()
+                .push(format!("write {token} rows={} fails={fails}", rows.len()));
+            if fails {
+                return Err(ConnectorError::retryable("injected"));
+            }
+            store.rows.lock().unwrap().extend(rows);
+            Ok(())
+        })
+    }
+}
+
+struct Lane {
+    id: LaneId,
+    partition: Partition,
+    next: i64,
+    end: i64,
+    current: Vec<i64>,
+}
+
+impl SourceLane for Lane {
+    fn id(&self) -> LaneId {
+        self.id
+    }
+
+    fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    fn fetch(&mut self, max: usize) -> Result<Fetched, ConnectorError> {
+        let to = self.end.min(self.next + max as i64);
+        self.current = (self.next..to).collect();
+        Ok(if self.current.is_empty() {
+            Fetched::Empty
+        } else {
+            Fetched::Batch
+        })
+    }
+
+    fn read(&self, f: &mut dyn FnMut(&Batch<'_>)) {
+        let records: Vec<Record<'_>> = self
+            .current
+            .iter()
+            .map(|&offset| Record::new(offset, Some(b"x")))
+            .collect();
+        f(&Batch::new(
+            &self.partition,
+            &records,
+            self.current[self.current.len() - 1] + 1,
+        ));
+    }
+
+    fn finish(&mut self) {
+        self.next += self.current.len() as i64;
+        self.current.clear();
+    }
+}
+
+#[derive(Default)]
+struct Broker {
+    events: VecDeque<SourceEvent>,
+    committed: std::collections::BTreeMap<i32, i64>,
+    released: Vec<LaneId>,
+    refuse_commits: bool,
+    lose_commit_answers: bool,
+    closed: bool,
+}
+
+struct Control {
+    broker: Arc<Mutex<Broker>>,
+    log: Log,
+}
+
+impl Source for Control {
+    fn start(&mut self, _: Time) -> Result<(), ConnectorError> {
+        Ok(())
+    }
+
+    fn poll(&mut self, _: Time) -> Result<Option<SourceEvent>, ConnectorError> {
+        Ok(self.broker.lock().unwrap().events.pop_front())
+    }
+
+    fn commit(&mut self, id: u64, offsets: &[Commit]) -> Result<(), ConnectorError> {
+        let mut broker = self.broker.lock().unwrap();
+        let list: Vec<String> = offsets
+            .iter()
+            .map(|c| format!("{}={}", c.partition, c.offset))
+            .collect();
+        self.log
+            .lock()
+            .unwrap()
+            .push(format!("commit {}", list.join(" ")));
+        if broker.lose_commit_answers {
+            return Ok(());
+        }
+        let result = if broker.refuse_commits {
+            Err(ConnectorError::retryable("rebalance in progress"))
+        } else {
+            for commit in offsets {
+                let before = broker
+                    .committed
+                    .insert(commit.partition.number, commit.offset);
+                assert!(
+                    before.is_none_or(|before| commit.offset > before),
+                    "a commit went back"
+                );
+            }
+            Ok(())
+        };
+        broker
+            .events
+            .push_back(SourceEvent::Committed { id, result });
+        Ok(())
+    }
+
+    fn pause(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
+        self.log
+            .lock()
+            .unwrap()
+            .push(format!("pause {}", lanes.len()));
+        Ok(())
+    }
+
+    fn resume(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
+        self.log
+            .lock()
+            .unwrap()
+            .push(format!("resume {}", lanes.len()));
+        Ok(())
+    }
+
+    fn release(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
+        self.broker.lock().unwrap().released.extend(lanes);
+        self.log.lock().unwrap().push(format!("release {lanes:?}"));
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.broker.lock().unwrap().closed = true;
+    }
+}
+
+/// A gate that holds one partition until it is opened.
+#[derive(Clone, Default)]
+struct Hold(Arc<AtomicBool>, i32);
+
+impl Gate for Hold {
+    fn admit(&mut self, batch: &Batch<'_>) -> Admit {
+        if batch.partition() == self.1 && !self.0.load(std::sync::atomic::Ordering::SeqCst) {
+            Admit::Hold
+        } else {
+            Admit::Ready
+        }
+    }
+}
+
+struct Sim {
+    clock: ManualClock,
+    broker: Arc<Mutex<Broker>>,
+    log: Log,
+    store: Store,
+    controller: Controller,
+    drivers: Vec<(Driver, Arc<DriverStatus>, bool)>,
+    workers: Vec<(SinkWorker, bool)>,
+    workers_ended: Arc<AtomicUsize>,
+    failure: Arc<FailureSlot>,
+    shutdown: Arc<AtomicBool>,
+    stats: Arc<Stats>,
+    next_lane: u64,
+}
+
+struct Options {
+    seed: u64,
+    fail: u32,
+    drivers: usize,
+    queue: usize,
+    linger: Duration,
+    gate: Option<Hold>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            seed: 1,
+            fail: 0,
+            drivers: 2,
+            queue: 8,
+            linger: Duration::from_millis(50),
+            gate: None,
+        }
+    }
+}
+
+impl Sim {
+    fn new(options: Options) -> Sim {
+        let clock = ManualClock::default();
+        let log = Log::default();
+        let broker = Arc::new(Mutex::new(Broker::default()));
+        let failure = Arc::new(FailureSlot::default());
+        let deadline = Arc::new(Deadline::default());
+        let shutdown = Arc::new(AtomicBool::new(false));
+        let workers_ended = Arc::new(AtomicUsize::new(0));
+        let stats = Arc::new(Stats::new(2, 1));
+        let store = Store {
+            log: Arc::clone(&log),
+            rng: Arc::new(Mutex::new(fastrand::Rng::with_seed(options.seed))),
+            fail: options.fail,
+            rows: Arc::default(),
+        };
+        let mut pool = SinkPoolConfig::default();
+        pool.batch.linger = options.linger;
+        pool.batch.max_rows = 64;
+        pool.chunk.linger = options.linger;
+        // One batch of 8 rows fills a chunk.
+        pool.chunk.target_bytes = 96;
+        pool.queue.capacity = options.queue;
+        pool.retry.initial = Duration::from_millis(10);
+        pool.retry.max = Duration::from_millis(100);
+        let queue = Arc::new(ShardQueue::new(options.queue));
+        let shared = WorkerShared {
+            sink: "sink",
+            stats: Arc::clone(&stats.sinks[0]),
+            failure: Arc::clone(&failure),
+            deadline: Arc::clone(&deadline),
+            run: "run".into(),
+        };
+        let worker = SinkWorker::new(
+            shared,
+            0,
+            Arc::clone(&queue),
+            Box::new(store.clone()),
+            pool.clone(),
+            options.seed,
+        );
+        let mut drivers = Vec::new();
+        let mut handles = Vec::new();
+        for _ in 0..options.drivers {
+            let (mailbox, status) = (
+                Arc::new(Mailbox::default()),
+                Arc::new(DriverStatus::default()),
+            );
+            let shared = DriverShared {
+                mailbox: Arc::clone(&mailbox),
+                status: Arc::clone(&status),
+                failure: Arc::clone(&failure),
+                deadline: Arc::clone(&deadline),
+            };
+            let sink = SinkOutput::new(pool.chunk.clone(), vec![Arc::clone(&queue)]);
+            let output = Output::new(&GRAPH, Arc::clone(&stats), vec![sink]);
+            let gate = options
+                .gate
+                .clone()
+                .map(|gate| Box::new(gate) as Box<dyn Gate>);
+            drivers.push((
+                Driver::new(shared, output, gate, 8),
+                Arc::clone(&status),
+                false,
+            ));
+            handles.push(DriverHandle { mailbox, status });
+        }
+        let config = ControllerConfig {
+            commit_interval: Duration::from_millis(200),
+            drain_timeout: Duration::from_secs(5),
+            max_pending_batches: 16,
+            backpressure: BackpressureConfig::default(),
+            failure: Arc::clone(&failure),
+            shutdown: Arc::clone(&shutdown),
+            deadline,
+            queues: vec![queue],
+            workers_ended: Arc::clone(&workers_ended),
+        };
+        let control = Control {
+            broker: Arc::clone(&broker),
+            log: Arc::clone(&log),
+        };
+        let controller = Controller::new(config, Box::new(control), handles, clock.now());
+        Sim {
+            clock,
+            broker,
+            log,
+            store,
+            controller,
+            drivers,
+            workers: vec![(worker, false)],
+            workers_ended,
+            failure,
+            shutdown,
+            stats,
+            next_lane: 0,
+        }
+    }
+
+    /// Assigns partitions of `records` records, each from its committed offset on.
+    fn assign(&mut self, partitions: std::ops::Range<i32>, records: i64) -> Vec<LaneId> {
+        let mut broker = self.broker.lock().unwrap();
+        let mut ids = Vec::new();
+        let lanes = partitions
+            .map(|number| {
+                let id = LaneId(self.next_lane);
+                self.next_lane += 1;
+                ids.push(id);
+                Box::new(Lane {
+                    id,
+                    partition: Partition::new("t", number),
+                    next: broker.committed.get(&number).copied().unwrap_or(0),
+                    end: records,
+                    current: Vec::new(),
+                }) as Box<dyn SourceLane>
+            })
+            .collect();
+        broker.events.push_back(SourceEvent::Assigned(lanes));
+        ids
+    }
+
+    fn event(&self, event: SourceEvent) {
+        self.broker.lock().unwrap().events.push_back(event);
+    }
+
+    /// One step of every machine, then a millisecond passes; whether the run is over.
+    fn step(&mut self) -> bool {
+        let now = self.clock.now();
+        let done = self.controller.step(now).done;
+        for (driver, status, ended) in self.drivers.iter_mut().filter(|(_, _, ended)| !ended) {
+            let mut kernel = |batch: &Batch<'_>, out: &mut Output| -> Result<(), Failure> {
+                for record in batch.records() {
+                    out.begin(record);
+                    let row = (batch.partition(), record.offset());
+                    let appended = out.sink(0).append(record, |chunk| {
+                        chunk.extend_from_slice(&row.0.to_le_bytes());
+                        chunk.extend_from_slice(&row.1.to_le_bytes());
+                        Ok(())
+                    });
+                    appended.map_err(|error| out.fail(1, error))?;
+                }
+                Ok(())
+            };
+            if driver.step(now, &mut kernel) == DriverStep::Ended {
+                *ended = true;
+                status.set_ended();
+            }
+        }
+        for (worker, ended) in self.workers.iter_mut().filter(|(_, ended)| !ended) {
+            if worker
+                .step(now, &mut Context::from_waker(Waker::noop()))
+                .done
+            {
+                *ended = true;
+                self.workers_ended
+                    .fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            }
+        }
+        self.clock.advance(Duration::from_millis(1));
+        done
+    }
+
+    fn until(&mut self, what: &str, condition: impl Fn(&Sim) -> bool) {
+        for _ in 0..100_000 {
+            if condition(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("never: {what}\n{}", self.log.lock().unwrap().join("\n"));
+    }
+
+    fn drain(&mut self) {
+        self.shutdown
+            .store(true, std::sync::atomic::Ordering::SeqCst);
+        for _ in 0..100_000 {
+            if self.step() {
+                return;
+            }
+        }
+        panic!("the drain never ended");
+    }
+
+    fn committed(&self, partition: i32) -> Option<i64> {
+        self.broker
+            .lock()
+            .unwrap()
+            .committed
+            .get(&partition)
+            .copied()
+    }
+
+    /// Invariant 1: every offset below a commit is stored.
+    fn assert_nothing_committed_is_missing(&self) {
+        let stored: std::collections::BTreeSet<(i32, i64)> =
+            self.store.rows.lock().unwrap().iter().copied().collect();
+        for (&partition, &offset) in &self.broker.lock().unwrap().committed {
+            for o in 0..offset {
+                assert!(
+                    stored.contains(&(partition, o)),
+                    "{partition}/{o} is committed and not stored"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_with_failing_writes_stores_everything_that_it_commits() {
+    for seed in 0..200 {
+        let mut sim = Sim::new(Options {
+            seed,
+            fail: 4,
+            queue: 2,
+            ..Options::default()
+        });
+        sim.assign(0..5, 100);
+        sim.until("all is committed", |sim| {
+            (0..5).all(|p| sim.committed(p) == Some(100))
+        });
+        sim.drain();
+        sim.assert_nothing_committed_is_missing();
+        assert!(sim.failure.get().is_none());
+        assert_eq!(sim.controller.abandoned_batches(), 0);
+        assert_eq!(sim.stats.totals().unaccounted(), 0);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_log() {
+    let log = |seed| {
+        let mut sim = Sim::new(Options {
+            seed,
+            fail: 3,
+            queue: 2,
+            ..Options::default()
+        });
+        let lanes = sim.assign(0..4, 80);
+        for _ in 0..40 {
+            sim.step();
+        }
+        sim.event(SourceEvent::Revoking(vec![lanes[1]]));
+        sim.until("given back", |sim| {
+            !sim.broker.lock().unwrap().released.is_empty()
+        });
+        sim.assign(1..2, 80);
+        sim.until("all is committed", |sim| {
+            (0..4).all(|p| sim.committed(p) == Some(80))
+        });
+        sim.drain();
+        sim.log.lock().unwrap().clone()
+    };
+    assert!(log(7).len() > 10);
+    assert_eq!(log(7), log(7));
+    assert_ne!(log(7), log(8));
+}
+
+#[test]
+fn a_revocation_commits_before_it_releases_and_leaves_the_others_alone() {
+    let mut sim = Sim::new(Options {
+        linger: Duration::from_secs(60),
+        ..Options::default()
+    });
+    let lanes = sim.assign(0..2, 50);
+    for _ in 0..20 {
+        sim.step();
+    }
+    assert_eq!(sim.committed(0), None, "everything waits in open blocks");
+    sim.event(SourceEvent::Revoking(vec![lanes[0]]));
+    sim.until("given back", |sim| {
+        !sim.broker.lock().unwrap().released.is_empty()
+    });
+    assert_eq!(sim.broker.lock().unwrap().released, [lanes[0]]);
+    assert_eq!(sim.committed(0), Some(50));
+    sim.drain();
+    assert_eq!(sim.committed(1), Some(50));
+    sim.assert_nothing_committed_is_missing();
+}
+
+#[test]
+fn a_revocation_under_a_stuck_sink_ends_at_its_deadline_without_a_commit() {
+    let mut sim = Sim::new(Options {
+        fail: 10,
+        ..Options::default()
+    });
+    let lanes = sim.assign(0..1, 50);
+    sim.until("the writes fail", |sim| {
+        sim.log
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|l| l.contains("fails=true"))
+    });
+    let begin = sim.clock.now();
+    sim.event(SourceEvent::Revoking(lanes));
+    sim.until("given back", |sim| {
+        !sim.broker.lock().unwrap().released.is_empty()
+    });
+    assert!(sim.clock.now().since(begin) >= crate::limits::REVOKE_TIMEOUT);
+    assert_eq!(sim.committed(0), None);
+}
+
+#[test]
+fn a_commit_whose_answer_never_comes_holds_neither_a_revocation_nor_the_drain_for_ever() {
+    let mut sim = Sim::new(Options::default());
+    sim.broker.lock().unwrap().lose_commit_answers = true;
+    let lanes = sim.assign(0..2, 50);
+    sim.until("a commit began", |sim| {
+        sim.log
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|l| l.starts_with("commit"))
+    });
+    sim.event(SourceEvent::Revoking(vec![lanes[0]]));
+    sim.until("given back", |sim| {
+        !sim.broker.lock().unwrap().released.is_empty()
+    });
+    sim.drain();
+    let failure = sim.failure.get().expect("the last commit is unknown");
+    assert!(failure.message().contains("drain_timeout"), "{failure}");
+}
+
+#[test]
+fn a_refused_commit_is_repeated_until_the_store_takes_it() {
+    let mut sim = Sim::new(Options::default());
+    sim.broker.lock().unwrap().refuse_commits = true;
+    sim.assign(0..1, 50);
+    sim.until("two refusals", |sim| {
+        sim.log
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|l| l.starts_with("commit"))
+            .count()
+            >= 2
+    });
+    assert_eq!(sim.committed(0), None);
+    sim.broker.lock().unwrap().refuse_commits = false;
+    sim.until("taken", |sim| sim.committed(0) == Some(50));
+}
+
+#[test]
+fn a_lane_that_waits_for_a_schema_holds_no_other() {
+    let gate = Hold(Arc::default(), 1);
+    let mut sim = Sim::new(Options {
+        drivers: 1,
+        gate: Some(gate.clone()),
+        ..Options::default()
+    });
+    sim.assign(0..3, 50);
+    sim.until("the others are done", |sim| {
+        sim.committed(0) == Some(50) && sim.committed(2) == Some(50)
+    });
+    assert_eq!(sim.committed(1), None);
+    gate.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    sim.until("the held one too", |sim| sim.committed(1) == Some(50));
+    sim.drain();
+    assert_eq!(sim.stats.totals().records, 150, "the held batch ran once");
+}
+
+#[test]
+fn a_drain_with_a_held_batch_is_clean_because_nothing_of_it_ran() {
+    let gate = Hold(Arc::default(), 0);
+    let mut sim = Sim::new(Options {
+        gate: Some(gate),
+        ..Options::default()
+    });
+    sim.assign(0..1, 50);
+    for _ in 0..20 {
+        sim.step();
+    }
+    sim.drain();
+    assert_eq!(sim.controller.abandoned_batches(), 0);
+    assert!(sim.failure.get().is_none());
+}
+
+#[test]
+fn a_full_queue_pauses_all_lanes_and_new_ones_too() {
+    let mut sim = Sim::new(Options {
+        fail: 10,
+        queue: 1,
+        ..Options::default()
+    });
+    sim.assign(0..2, 1000);
+    sim.until("paused", |sim| sim.controller.is_paused());
+    sim.assign(2..3, 1000);
+    sim.until("the new lane is paused", |sim| {
+        sim.log.lock().unwrap().contains(&"pause 1".to_owned())
+    });
+    for _ in 0..500 {
+        sim.step();
+    }
+    let batches = sim.stats.totals().batches;
+    for _ in 0..500 {
+        sim.step();
+    }
+    assert_eq!(
+        sim.stats.totals().batches,
+        batches,
+        "blocked drivers read nothing more"
+    );
+    assert_eq!(sim.committed(0), None);
+}
+
+#[test]
+fn a_lane_assigned_while_draining_is_dropped_and_given_back() {
+    let mut sim = Sim::new(Options::default());
+    sim.assign(0..1, 50);
+    sim.until("committed", |sim| sim.committed(0) == Some(50));
+    sim.shutdown
+        .store(true, std::sync::atomic::Ordering::SeqCst);
+    sim.step();
+    sim.assign(1..2, 50);
+    sim.drain();
+    let broker = sim.broker.lock().unwrap();
+    assert!(broker.closed);
+    assert_eq!(broker.released.len(), 2);
+    drop(broker);
+    assert_eq!(sim.committed(1), None);
+}
+
+#[test]
+fn a_revocation_in_the_middle_of_a_drain_does_not_hang_it() {
+    let mut sim = Sim::new(Options {
+        fail: 5,
+        ..Options::default()
+    });
+    let lanes = sim.assign(0..3, 100);
+    for _ in 0..20 {
+        sim.step();
+    }
+    sim.shutdown
+        .store(true, std::sync::atomic::Ordering::SeqCst);
+    sim.step();
+    sim.event(SourceEvent::Revoking(vec![lanes[1]]));
+    sim.drain();
+    sim.assert_nothing_committed_is_missing();
+    assert!(sim.broker.lock().unwrap().closed);
+}
+
+#[test]
+fn an_unknown_lane_in_a_revocation_is_given_back_at_once() {
+    let mut sim = Sim::new(Options::default());
+    sim.event(SourceEvent::Revoking(vec![LaneId(77)]));
+    sim.event(SourceEvent::Assigned(Vec::new()));
+    sim.until("given back", |sim| {
+        sim.broker.lock().unwrap().released == [LaneId(77)]
+    });
+}
