@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::ConfigError;
-use super::node::{Node, Origin, Value};
+use super::node::{Node, Origin};
 use super::section::Section;
 use super::suggest::hint;
 use super::yaml;
@@ -114,6 +114,11 @@ impl Config {
             );
             return Err(ConfigError::new(Some(file), root.at, "", message));
         }
+        // What no section has has no place either.
+        let root = Node {
+            at: Origin::Absent,
+            ..root
+        };
         Ok(Config { file, root })
     }
 
@@ -175,7 +180,7 @@ impl Config {
         let node = sinks
             .node
             .entry(name)
-            .map_or(Node::ABSENT, |entry| located(&entry.node, entry.at));
+            .map_or(Node::ABSENT, |entry| entry.clone().into_section());
         Ok(Section::new(
             format!("sinks.{name}"),
             Some(self.file.clone()),
@@ -257,18 +262,7 @@ impl Config {
     fn node(&self, name: &str) -> Node {
         self.root
             .entry(name)
-            .map_or(Node::ABSENT, |entry| located(&entry.node, entry.at))
-    }
-}
-
-/// A section's own place is its key.
-fn located(node: &Node, at: Origin) -> Node {
-    match &node.value {
-        Value::Scalar(_) | Value::List(_) => node.clone(),
-        value => Node {
-            at,
-            value: value.clone(),
-        },
+            .map_or(Node::ABSENT, |entry| entry.clone().into_section())
     }
 }
 

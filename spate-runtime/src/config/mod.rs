@@ -17,6 +17,7 @@ mod node;
 mod scalar;
 mod section;
 mod suggest;
+mod syntax;
 mod units;
 mod yaml;
 

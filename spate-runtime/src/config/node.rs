@@ -51,6 +51,16 @@ pub(crate) struct Node {
     pub(crate) value: Value,
 }
 
+impl Entry {
+    /// The value as a section: the place of a mapping is its key, which is where a reader looks for it.
+    pub(crate) fn into_section(self) -> Node {
+        match self.node.value {
+            Value::Scalar(_) | Value::List(_) => self.node,
+            value => Node { at: self.at, value },
+        }
+    }
+}
+
 impl Node {
     pub(crate) const ABSENT: Node = Node {
         at: Origin::Absent,
@@ -149,23 +159,22 @@ impl fmt::Debug for Node {
     }
 }
 
-/// Replaces every whole occurrence of a secret in a message by `<value>`.
-pub(crate) fn redact(message: String, secrets: &[&str]) -> String {
-    let mut message = message;
-    let mut secrets: Vec<&str> = secrets
-        .iter()
-        .copied()
-        .filter(|secret| secret.len() >= 3)
+/// Replaces every whole occurrence of a secret in a message, as it is or escaped, by `<value>`.
+pub(crate) fn redact(mut message: String, secrets: &[&str]) -> String {
+    // Shorter ones are no secrets, and parts of many words.
+    let long = secrets.iter().filter(|secret| secret.len() >= 3);
+    let mut secrets: Vec<String> = long
+        .flat_map(|secret| [(*secret).to_owned(), secret.escape_debug().to_string()])
         .collect();
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    for secret in secrets {
+    for secret in &secrets {
         let mut from = 0;
-        while let Some(at) = message[from..].find(secret).map(|at| at + from) {
+        while let Some(at) = message[from..].find(secret.as_str()).map(|at| at + from) {
             let end = at + secret.len();
             let word = |c: char| c.is_alphanumeric() || c == '_';
-            let inside_a_word = message[..at].chars().next_back().is_some_and(word)
-                || message[end..].chars().next().is_some_and(word);
-            if inside_a_word {
+            let starts_in_a_word = secret.starts_with(word) && message[..at].ends_with(word);
+            let ends_in_a_word = secret.ends_with(word) && message[end..].starts_with(word);
+            if starts_in_a_word || ends_in_a_word {
                 from = at + secret.chars().next().map_or(1, char::len_utf8);
             } else {
                 message.replace_range(at..end, "<value>");
@@ -174,4 +183,26 @@ pub(crate) fn redact(message: String, secrets: &[&str]) -> String {
         }
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_taken_out_of_a_message_and_words_that_hold_it_stay() {
+        let out = |message: &str, secrets: &[&str]| redact(message.to_owned(), secrets);
+        assert_eq!(
+            out("`abc` is not abc: abcd, xabc, abc", &["abc"]),
+            "`<value>` is not <value>: abcd, xabc, <value>"
+        );
+        assert_eq!(out("bad \"a\\nb\\\"c\"", &["a\nb\"c"]), "bad \"<value>\"");
+        assert_eq!(
+            out("http://u:p@h!x", &["p@h!", "u:p@h!"]),
+            "http://<value>x"
+        );
+        assert_eq!(out("abc abcdef", &["abc", "abcdef"]), "<value> <value>");
+        assert_eq!(out("a whole number", &["a"]), "a whole number");
+        assert_eq!(out("éé éé", &["éé"]), "<value> <value>");
+    }
 }

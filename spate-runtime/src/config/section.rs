@@ -55,12 +55,16 @@ impl Section {
         if !self.taken.iter().any(|taken| taken == key) {
             self.taken.push(key.to_owned());
         }
+        let absent = Node {
+            at: self.node.at,
+            value: Value::Null,
+        };
         let node = match &mut self.node.value {
             Value::Map(entries) => match entries.iter().position(|entry| entry.key == key) {
-                Some(index) => entries.remove(index).node,
-                None => Node::ABSENT,
+                Some(index) => entries.remove(index).into_section(),
+                None => absent,
             },
-            _ => Node::ABSENT,
+            _ => absent,
         };
         Section::new(join(&self.path, key), self.file.clone(), node)
     }

@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::env::{Lookup, interpolate};
 use super::error::ConfigError;
 use super::node::{Entry, Node, Origin, Scalar, Value, Written};
+use super::syntax;
 
 /// The longest configuration that is read, in bytes.
 pub(crate) const MAX_TEXT: usize = 1 << 20;
@@ -175,7 +176,7 @@ impl Builder<'_> {
                 "merge keys (`<<`) are not supported; write the settings out",
             ));
         }
-        if text.is_empty() {
+        if text.is_empty() || (text == "~" && style == ScalarStyle::Plain) {
             return Err(self.error(at, "a key is missing before the `:`"));
         }
         if text.contains("${") {
@@ -248,7 +249,7 @@ impl Builder<'_> {
             return Err(self.error(at, "YAML tags are not supported"));
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(self.error(at, format!("nested more than {MAX_DEPTH} deep")));
+            return Err(self.error(at, "nested too deep"));
         }
         self.open.push(Open {
             at,
@@ -280,6 +281,11 @@ impl Builder<'_> {
                 ..
             }) => {
                 if let Some((key, at)) = key.take() {
+                    let node = if matches!(node.value, Value::Null) {
+                        Node { at, ..node }
+                    } else {
+                        node
+                    };
                     entries.push(Entry { key, at, node });
                 }
             }
@@ -318,37 +324,17 @@ impl Builder<'_> {
             line: small(marker.line()),
             column: small(marker.col() + 1),
         };
-        let message = match error.kind() {
-            ErrorKind::UnexpectedCharacter { .. } => {
-                "a value cannot begin with this character; put it in quotes".to_owned()
-            }
-            ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
-                "a tab in the indentation; YAML is indented with spaces".to_owned()
-            }
-            ErrorKind::UnknownAnchor => {
-                "an alias without its anchor; put a value that begins with `*` in quotes".to_owned()
-            }
-            ErrorKind::UnknownQuotedScalarEscape => {
-                "an unknown escape; in \"..\" a backslash is written `\\\\`, in '..' it stands for itself".to_owned()
-            }
-            ErrorKind::RecursionLimitExceeded => format!("nested more than {MAX_DEPTH} deep"),
-            ErrorKind::Custom(_) | ErrorKind::InputIo { .. } | ErrorKind::InputDecoding { .. } => {
-                "this is not YAML".to_owned()
-            }
-            // A bare `${X}` ends early within brackets: its braces are theirs.
-            kind if text.lines().nth(marker.line().saturating_sub(1)).is_some_and(|line| line.contains("${")) => {
-                format!("this is not YAML: {kind}; within `{{ }}` and `[ ]`, put `${{..}}` in quotes")
-            }
-            kind => format!("this is not YAML: {kind}"),
-        };
+        let line = text.lines().nth(marker.line().saturating_sub(1));
+        let message = syntax::message(error.kind(), line.unwrap_or_default());
         self.error(at, message)
     }
 }
 
 fn origin(span: &Span) -> Origin {
+    let start = span.tag_start.unwrap_or(span.start);
     Origin::File {
-        line: small(span.start.line()),
-        column: small(span.start.col() + 1),
+        line: small(start.line()),
+        column: small(start.col() + 1),
     }
 }
 

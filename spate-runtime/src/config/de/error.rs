@@ -61,6 +61,8 @@ pub(super) struct Error {
     pub(super) place: Option<Place>,
     /// Reported by a struct about a key that is not there.
     missing: Option<&'static str>,
+    /// The words of a type that is not ours: they may quote the value.
+    foreign: bool,
 }
 
 #[derive(Debug)]
@@ -75,6 +77,7 @@ impl Error {
             message: message.into(),
             place: None,
             missing: None,
+            foreign: false,
         }
     }
 
@@ -90,7 +93,7 @@ impl Error {
 
     /// Says where it happened, if that is not known yet.
     pub(super) fn at(mut self, path: &Path<'_>, node: &Node) -> Self {
-        if self.place.is_none() {
+        if self.place.is_none() && self.foreign {
             let mut scalars = Vec::new();
             node.scalars(&mut scalars);
             let values: Vec<&str> = scalars
@@ -119,7 +122,10 @@ impl std::error::Error for Error {}
 
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Error::new(message.to_string())
+        Error {
+            foreign: true,
+            ..Error::new(message.to_string())
+        }
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Self {

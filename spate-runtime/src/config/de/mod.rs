@@ -1,8 +1,8 @@
 //! From a [`Node`] to any type that derives `Deserialize`: the field's type decides what a scalar is, every error has the
 //! dotted path, and none has a value.
 //!
-//! A struct refuses unknown keys even where `deny_unknown_fields` was forgotten. `#[serde(flatten)]` hides a struct's
-//! fields from this check and is not for settings.
+//! A struct refuses unknown keys even where `deny_unknown_fields` was forgotten. `#[serde(flatten)]` and enums with
+//! content hide their fields from this check, and a place from their errors: they are not for settings.
 
 mod access;
 mod error;
@@ -80,7 +80,6 @@ impl<'r> Reader<'r> {
     }
 
     fn wrong(self, message: impl Into<String>) -> Error {
-        // Our own messages hold no value, so nothing has to be taken out of them.
         Error::new(message).in_place(self.path, self.node.at)
     }
 

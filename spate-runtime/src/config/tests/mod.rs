@@ -1,6 +1,11 @@
 //! What the configuration promises, as a user would write it.
 
+mod engine;
 mod environment;
+mod reading;
+mod sections;
+mod silence;
+mod yaml;
 
 use super::{Config, ConfigError};
 
@@ -22,3 +27,7 @@ fn with_env(text: &str, env: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::from_yaml_with(text, "spate.yaml", &env)
 }
 
+/// The error of a text that must not load.
+fn refused(text: &str) -> String {
+    try_config(text).expect_err(text).to_string()
+}
