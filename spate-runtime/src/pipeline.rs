@@ -41,8 +41,7 @@ impl StageOptions {
 }
 
 type OpenSource = fn(&Section, &OpenContext) -> Result<Box<dyn Source>, OpenError>;
-type OpenDecoder =
-    fn(&Section, Reader, &OpenContext) -> Result<Arc<dyn SharedDecoder>, OpenError>;
+type OpenDecoder = fn(&Section, Reader, &OpenContext) -> Result<Arc<dyn SharedDecoder>, OpenError>;
 type OpenSink = fn(&Section, RowInfo, &OpenContext) -> Result<Box<dyn Sink>, OpenError>;
 
 pub(crate) struct SourceStage {
@@ -51,7 +50,6 @@ pub(crate) struct SourceStage {
     pub(crate) attachment: Option<Attachment>,
     pub(crate) open: OpenSource,
 }
-
 
 pub(crate) struct DecoderStage {
     pub(crate) kind: &'static str,
