@@ -4,6 +4,7 @@
 //! macros call. It emits paths into the runtime and depends on none of it.
 
 pub mod avro;
+pub mod derive;
 pub mod diagnostic;
 pub mod files;
 pub mod pipeline;

@@ -196,6 +196,30 @@ impl Schema {
         }
     }
 
+    /// The fewest bytes that a record takes.
+    pub fn least(&self, record: NameId) -> usize {
+        self.fields(record)
+            .iter()
+            .map(|field| self.least_of(&field.ty))
+            .sum()
+    }
+
+    fn least_of(&self, ty: &Type) -> usize {
+        match &ty.kind {
+            Kind::Null => 0,
+            Kind::Float => 4,
+            Kind::Double => 8,
+            Kind::Named(id) => match &self.named(*id).definition {
+                // It ends: a record that contains itself on every path was refused.
+                Definition::Record(_) => self.least(*id),
+                Definition::Enum { .. } => 1,
+                Definition::Fixed { size, .. } => *size,
+            },
+            // A number, a boolean, a length, a branch or the end of blocks.
+            _ => 1,
+        }
+    }
+
     /// Whether a record can contain itself, at whatever depth.
     pub fn is_recursive(&self, id: NameId) -> bool {
         let mut reached = vec![false; self.names.len()];

@@ -1,0 +1,146 @@
+//! `#[derive(AvroRecord)]`: a decoder that reads the wire in order, keeps the declared fields and skips the others.
+//!
+//! Steps: read the schema, find the record, match fields with it ([`matching`]), emit. Every wire type is a marker
+//! type of `spate-avro`; what a marker yields for a Rust type is that crate's business (`FromAvro`), so aliases and
+//! types that are unknown here are judged by rustc. What is known here ([`shape`]) gets a message of ours.
+
+mod emit;
+mod matching;
+mod shape;
+mod wire;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proc_macro2::{Span, TokenStream};
+use syn::{GenericParam, Lifetime};
+
+use super::input::{Input, Words, did_you_mean};
+use crate::avro::{Kind, NameId, Schema, parse};
+use crate::diagnostic::{Code, Diagnostic, Errors, list};
+use crate::files::{self, FileError, SourceFile};
+
+const WORDS: Words = Words {
+    attribute: "avro",
+    derive: "AvroRecord",
+    file: "schema",
+    part: "record",
+    shape: Code::RecordShape,
+};
+
+/// Expands the derive; `dir` is the directory that schema paths are relative to.
+pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {
+    let mut errors = Errors::new();
+    let Some(input) = Input::parse(tokens, &WORDS, &mut errors) else {
+        return errors.finish();
+    };
+    let lifetime = lifetime(&input, &mut errors);
+    let found = if errors.has() {
+        None
+    } else {
+        find(&input, dir, &mut errors)
+    };
+    let expansion = found.and_then(|(schema, record)| {
+        let fields = matching::fields(&input, &schema, record, &mut errors);
+        (!errors.has()).then(|| emit::record(&input, &lifetime, &schema, record, &fields))
+    });
+    let expansion = expansion.unwrap_or_else(|| emit::never(&input, &lifetime));
+    let errors = errors.finish();
+    quote::quote!(#errors #expansion)
+}
+
+/// The lifetime that the record borrows for: the struct's own, or a new one.
+fn lifetime(input: &Input, errors: &mut Errors) -> Lifetime {
+    let mut lifetimes = input
+        .generics
+        .params
+        .iter()
+        .filter_map(|parameter| match parameter {
+            GenericParam::Lifetime(parameter) => Some(&parameter.lifetime),
+            _ => None,
+        });
+    let first = lifetimes.next().cloned();
+    if let Some(second) = lifetimes.next() {
+        let message = "a record borrows from one payload: it has one lifetime";
+        errors.push(Diagnostic::new(Code::RecordShape, second.span(), message));
+    }
+    first.unwrap_or_else(|| Lifetime::new("'payload", Span::mixed_site()))
+}
+
+fn find(input: &Input, dir: &Path, errors: &mut Errors) -> Option<(Arc<Schema>, NameId)> {
+    let written = input.file.as_ref()?;
+    let file: Arc<SourceFile> = match files::read(dir, &written.value()) {
+        Ok(file) => file,
+        Err(FileError { message, help }) => {
+            errors.push(Diagnostic::new(Code::SchemaFile, written.span(), message).help(help));
+            return None;
+        }
+    };
+    let schema = match parse(&file) {
+        Ok(schema) => Arc::new(schema),
+        Err(found) => {
+            found
+                .iter()
+                .for_each(|finding| errors.push(finding.at(&file, written.span())));
+            return None;
+        }
+    };
+    let record = pick(input, &schema, written.span(), errors)?;
+    Some((schema, record))
+}
+
+fn pick(input: &Input, schema: &Schema, span: Span, errors: &mut Errors) -> Option<NameId> {
+    let written = schema.file().written();
+    let names: Vec<&str> = schema
+        .records()
+        .map(|(_, named)| named.name.as_str())
+        .collect();
+    let Some(wanted) = &input.part else {
+        match schema.root().kind {
+            Kind::Named(id) if schema.records().any(|(record, _)| record == id) => return Some(id),
+            _ => {
+                let message = format!(
+                    "the top of `{written}` is no record but {}",
+                    schema.describe(schema.root())
+                );
+                let help = match names.as_slice() {
+                    [] => "it defines none".to_owned(),
+                    names => format!("name one with `record = \"..\"`: {}", list(names, "or")),
+                };
+                errors.push(Diagnostic::new(Code::SchemaRecord, span, message).help(help));
+                return None;
+            }
+        }
+    };
+    let name = wanted.value();
+    let short = |full: &str| {
+        full.rsplit_once('.')
+            .is_some_and(|(_, short)| short == name)
+    };
+    let matches: Vec<(NameId, &str)> = schema
+        .records()
+        .map(|(id, named)| (id, named.name.as_str()))
+        .filter(|(_, full)| *full == name || short(full))
+        .collect();
+    let exact = matches.iter().find(|(_, full)| *full == name);
+    match (exact, matches.as_slice()) {
+        (Some((id, _)), _) | (None, [(id, _)]) => Some(*id),
+        (None, []) => {
+            let shorts: Vec<&str> = names
+                .iter()
+                .map(|name| name.rsplit_once('.').map_or(*name, |(_, s)| s))
+                .collect();
+            let message = format!("`{written}` defines no record `{name}`");
+            let help = did_you_mean(&name, &shorts, "it");
+            errors.push(Diagnostic::new(Code::SchemaRecord, wanted.span(), message).help(help));
+            None
+        }
+        (None, several) => {
+            let full: Vec<&str> = several.iter().map(|(_, full)| *full).collect();
+            let message = format!("`{written}` defines several records `{name}`");
+            let help = format!("write its namespace too: {}", list(&full, "or"));
+            errors.push(Diagnostic::new(Code::SchemaRecord, wanted.span(), message).help(help));
+            None
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What both derives read from a struct: its fields, the lifetime it may have, and the options of its attribute.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::{
+    Attribute, Data, DeriveInput, Fields, GenericParam, Generics, Ident, LitStr, Path, Type,
+};
+
+use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
+
+/// The words of one derive.
+pub(super) struct Words {
+    /// The attribute: `avro`.
+    pub(super) attribute: &'static str,
+    /// The derive: `AvroRecord`.
+    pub(super) derive: &'static str,
+    /// The option that names the file: `schema`.
+    pub(super) file: &'static str,
+    /// The option that names the part of the file: `record`.
+    pub(super) part: &'static str,
+    /// The code for a struct or an attribute that is not understood.
+    pub(super) shape: Code,
+}
+
+/// A struct with its options.
+pub(super) struct Input {
+    pub(super) ident: Ident,
+    pub(super) generics: Generics,
+    pub(super) fields: Vec<Field>,
+    /// The facade's path.
+    pub(super) root: TokenStream,
+    pub(super) file: Option<LitStr>,
+    pub(super) part: Option<LitStr>,
+}
+
+/// A field of the struct.
+pub(super) struct Field {
+    pub(super) ident: Ident,
+    pub(super) ty: Type,
+    /// Its name in the file.
+    pub(super) name: String,
+    /// The token that gives the name: the identifier or the text of `rename`.
+    pub(super) name_span: Span,
+}
+
+impl Input {
+    /// Reads the struct. What is wrong with it goes to `errors`; `None` if there is nothing to implement for.
+    pub(super) fn parse(tokens: TokenStream, words: &Words, errors: &mut Errors) -> Option<Input> {
+        let derive: DeriveInput = match syn::parse2(tokens) {
+            Ok(derive) => derive,
+            Err(error) => {
+                errors.push(Diagnostic::new(words.shape, error.span(), error));
+                return None;
+            }
+        };
+        let mut options = Options::default();
+        for attribute in mine(&derive.attrs, words) {
+            options.read(attribute, words, errors);
+        }
+        let fields = match derive.data {
+            Data::Struct(data) => match data.fields {
+                Fields::Named(named) => named
+                    .named
+                    .into_iter()
+                    .filter_map(|field| Field::read(field, words, errors))
+                    .collect(),
+                _ => {
+                    errors.push(Diagnostic::new(
+                        words.shape,
+                        derive.ident.span(),
+                        format!("`{}` needs a struct with named fields", words.derive),
+                    ));
+                    Vec::new()
+                }
+            },
+            _ => {
+                errors.push(Diagnostic::new(
+                    words.shape,
+                    derive.ident.span(),
+                    format!("`{}` is derived for a struct", words.derive),
+                ));
+                Vec::new()
+            }
+        };
+        for parameter in &derive.generics.params {
+            if !matches!(parameter, GenericParam::Lifetime(_)) {
+                let message = format!(
+                    "`{}` needs types that are known: a struct without type parameters",
+                    words.derive
+                );
+                errors.push(Diagnostic::spanned(words.shape, parameter, message));
+            }
+        }
+        if options.file.is_none() && !errors.has() {
+            let (attribute, file) = (words.attribute, words.file);
+            let message = format!("which {file} is `{}` of?", derive.ident);
+            let help = format!(
+                "write `#[{attribute}({file} = \"path/from/Cargo.toml\")]` below the derive"
+            );
+            errors.push(Diagnostic::new(words.shape, derive.ident.span(), message).help(help));
+        }
+        let root = options
+            .root
+            .map_or_else(|| quote!(::spate), |path| path.into_token_stream());
+        let (file, part) = (options.file, options.part);
+        Some(Input {
+            ident: derive.ident,
+            generics: derive.generics,
+            fields,
+            root,
+            file,
+            part,
+        })
+    }
+}
+
+fn mine<'a>(attributes: &'a [Attribute], words: &Words) -> impl Iterator<Item = &'a Attribute> {
+    let name = words.attribute;
+    attributes
+        .iter()
+        .filter(move |attribute| attribute.path().is_ident(name))
+}
+
+#[derive(Default)]
+struct Options {
+    file: Option<LitStr>,
+    part: Option<LitStr>,
+    root: Option<Path>,
+}
+
+impl Options {
+    fn read(&mut self, attribute: &Attribute, words: &Words, errors: &mut Errors) {
+        let result = attribute.parse_nested_meta(|meta| {
+            let twice = |there: bool| match there {
+                true => Err(meta.error("this option is given twice")),
+                false => Ok(()),
+            };
+            if meta.path.is_ident(words.file) {
+                twice(self.file.is_some())?;
+                self.file = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident(words.part) {
+                twice(self.part.is_some())?;
+                self.part = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("crate") {
+                twice(self.root.is_some())?;
+                self.root = Some(meta.value()?.parse()?);
+            } else {
+                return Err(meta.error(unknown(&meta.path, &[words.file, words.part, "crate"])));
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            errors.push(Diagnostic::new(words.shape, error.span(), error));
+        }
+    }
+}
+
+impl Field {
+    fn read(field: syn::Field, words: &Words, errors: &mut Errors) -> Option<Field> {
+        let ident = field.ident?;
+        let mut rename: Option<LitStr> = None;
+        for attribute in mine(&field.attrs, words) {
+            let result = attribute.parse_nested_meta(|meta| match meta.path.is_ident("rename") {
+                true if rename.is_some() => Err(meta.error("this option is given twice")),
+                true => {
+                    rename = Some(meta.value()?.parse()?);
+                    Ok(())
+                }
+                false => Err(meta.error(unknown(&meta.path, &["rename"]))),
+            });
+            if let Err(error) = result {
+                errors.push(Diagnostic::new(words.shape, error.span(), error));
+            }
+        }
+        let (name, name_span) = match rename {
+            Some(rename) => (rename.value(), rename.span()),
+            None => (ident.unraw().to_string(), ident.span()),
+        };
+        Some(Field {
+            ident,
+            ty: field.ty,
+            name,
+            name_span,
+        })
+    }
+}
+
+fn unknown(path: &Path, known: &[&'static str]) -> String {
+    let word = path.to_token_stream().to_string();
+    match suggest(&word, known.iter().copied()) {
+        Some(near) => format!("unknown option `{word}`; did you mean `{near}`?"),
+        None => format!("unknown option `{word}`; there is {}", list(known, "and")),
+    }
+}
+
+/// Advice for a name that is not among `known`: the near one, or all of them if they are few.
+pub(super) fn did_you_mean(word: &str, known: &[&str], what: &str) -> String {
+    /// More names than this help nobody.
+    const FEW: usize = 12;
+    match suggest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => format!("{what} has none left"),
+        None if known.len() <= FEW => format!("{what} has {}", list(known, "and")),
+        None => format!(
+            "{what} has {} and {} more",
+            list(&known[..FEW], "and"),
+            known.len() - FEW
+        ),
+    }
+}
