@@ -302,3 +302,17 @@ fn tokens_of_a_surrounding_macro_keep_their_invisible_groups() {
     input.extend(source);
     assert!(diagnose(input).is_empty());
 }
+
+#[test]
+fn every_code_of_the_language_has_a_case() {
+    let snapshots = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots");
+    let mut text = String::new();
+    for entry in std::fs::read_dir(snapshots).expect("snapshots").flatten() {
+        text.push_str(&std::fs::read_to_string(entry.path()).expect("a snapshot"));
+    }
+    for code in Code::ALL {
+        let id = code.entry().id;
+        let ours = id < "SP070" && *code != Code::NoFront;
+        assert!(!ours || text.contains(&format!(" {id} ")), "{id} has no case");
+    }
+}

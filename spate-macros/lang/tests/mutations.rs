@@ -146,7 +146,7 @@ fn edits() -> impl Strategy<Value = Vec<(Index, Edit)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_edits_are_answered(text in select(CORPUS), edits in edits()) {

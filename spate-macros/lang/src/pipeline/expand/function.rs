@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::kernel;
-use super::tokens::{Root, at, code};
+use super::tokens::Root;
 use crate::pipeline::ast::Param;
 use crate::pipeline::plan::{Carrier, Node, Plan, Policy, Settings};
 use crate::pipeline::split::Form;
@@ -17,7 +17,7 @@ pub(super) fn pipeline(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     };
     let (attrs, vis) = (&plan.head.attrs, &plan.head.vis);
     let params = params(plan).map(|param| &param.tokens);
-    let (facade, span) = (root.facade(name.span()), at(name.span()));
+    let (facade, span) = (root.facade(name.span()), root.at(name.span()));
     let chain = format!(
         " The chain: `{}`.",
         nodes(plan)
@@ -46,8 +46,8 @@ fn nodes(plan: &Plan) -> impl Iterator<Item = &Node> {
 
 fn value(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     let place = plan.source.node.span;
-    let span = at(place);
-    let checks = params(plan).map(|param| parameter_check(&param.name));
+    let span = root.at(place);
+    let checks = params(plan).map(|param| parameter_check(&param.name, root));
     let graph = graph(plan, root);
     let decoder = decoder(plan, root);
     let sink = sink(plan, root);
@@ -58,11 +58,11 @@ fn value(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     let factory = factory(plan, form, root);
     let builder = root.private("PipelineBuilder", place);
     let add_decoder = {
-        let span = at(plan.decoder.node.span);
+        let span = root.at(plan.decoder.node.span);
         quote_spanned!(span=> .decoder(decoder, #decoder_options))
     };
     let add_sink = {
-        let span = at(plan.sink.node.span);
+        let span = root.at(plan.sink.node.span);
         quote_spanned!(span=> .sink(#sink_name, sink0, #sink_options))
     };
     quote_spanned! {span=>
@@ -76,9 +76,9 @@ fn value(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
 /// The state of one thread and its loop.
 fn factory(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     let place = plan.source.node.span;
-    let span = at(place);
+    let span = root.at(place);
     let clones = params(plan).map(|Param { name, .. }| {
-        let span = at(name.span());
+        let span = root.at(name.span());
         quote_spanned! {span=>
             #[allow(unused_variables)]
             let #name = ::core::clone::Clone::clone(&#name);
@@ -88,8 +88,10 @@ fn factory(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     let kernel = kernel::closure(plan, form, root);
     let thread = root.private("Thread", place);
     let open = {
-        let span = at(plan.decoder.node.span);
-        quote_spanned!(span=> let mut decode = decoder.open(&thread);)
+        let place = plan.decoder.node.span;
+        let (span, witness) = (root.at(place), root.private("Decoder", place));
+        // By path, not as a method: for a type that is no decoder, rustc then repeats itself and keeps it to itself.
+        quote_spanned!(span=> let mut decode = #witness::open(decoder, &thread);)
     };
     quote_spanned! {span=>
         move |thread: #thread| {
@@ -103,8 +105,8 @@ fn factory(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
 
 /// A parameter that cannot be shared by threads is an error at the parameter, not at the builder. The function's name is
 /// odd because items are not hygienic: it would hide one of the user's.
-fn parameter_check(name: &Ident) -> TokenStream {
-    let span = at(name.span());
+fn parameter_check(name: &Ident, root: Root<'_>) -> TokenStream {
+    let span = root.at(name.span());
     quote_spanned! {span=>
         {
             fn __parameter<T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static>(_: &T) {}
@@ -116,7 +118,7 @@ fn parameter_check(name: &Ident) -> TokenStream {
 /// The graph, in a block of its own so that its name hides nothing of the user's.
 fn graph(plan: &Plan, root: Root<'_>) -> TokenStream {
     let place = plan.source.node.span;
-    let span = at(place);
+    let span = root.at(place);
     let title = &plan.title;
     let count = plan.transforms.len();
     let kinds = ["Source", "Decoder"]
@@ -125,7 +127,7 @@ fn graph(plan: &Plan, root: Root<'_>) -> TokenStream {
         .chain(["Sink"]);
     let entries = nodes(plan).zip(kinds).map(|(node, kind)| {
         let Node { name, stage, span: place, on_error } = node;
-        let (ty, kind, span) = (root.private("Node", *place), Ident::new(kind, at(*place)), at(*place));
+        let (ty, kind, span) = (root.private("Node", *place), Ident::new(kind, root.at(*place)), root.at(*place));
         let kinds = root.private("NodeKind", *place);
         let policies = root.private("OnError", *place);
         let on_error = match on_error {
@@ -147,7 +149,7 @@ fn graph(plan: &Plan, root: Root<'_>) -> TokenStream {
 
 fn source(plan: &Plan, root: Root<'_>) -> TokenStream {
     let step = &plan.source;
-    let span = at(step.node.span);
+    let span = root.at(step.node.span);
     let ty = carrier(&step.carrier, |path| path, step.node.span, root);
     let options = options(&step.settings, step.node.span, root);
     quote_spanned!(span=> .source::<#ty>(#options))
@@ -156,10 +158,10 @@ fn source(plan: &Plan, root: Root<'_>) -> TokenStream {
 /// The witness of the record type; `_` where a closure names it.
 fn decoder(plan: &Plan, root: Root<'_>) -> TokenStream {
     let step = &plan.decoder;
-    let (place, span) = (step.node.span, at(step.node.span));
+    let (place, span) = (step.node.span, root.at(step.node.span));
     let ty = carrier(&step.carrier, |decoder| decoder.path, place, root);
     let fixed = match &step.carrier {
-        Carrier::Known(decoder) => decoder.record.map(|record| code(record, place)),
+        Carrier::Known(decoder) => decoder.record.map(|record| root.code(record, place)),
         Carrier::Own(_) => None,
     };
     let record = step
@@ -174,7 +176,7 @@ fn decoder(plan: &Plan, root: Root<'_>) -> TokenStream {
 /// The witness of the row type; `_` where a closure names it.
 fn sink(plan: &Plan, root: Root<'_>) -> TokenStream {
     let step = &plan.sink;
-    let (place, span) = (step.node.span, at(step.node.span));
+    let (place, span) = (step.node.span, root.at(step.node.span));
     let ty = carrier(&step.carrier, |path| path, place, root);
     let row = step.row.clone().unwrap_or_else(|| quote_spanned!(span=> _));
     let witness = root.private("sink", place);
@@ -194,7 +196,7 @@ fn carrier<K: Copy>(
 }
 
 fn options(settings: &Settings, place: Span, root: Root<'_>) -> TokenStream {
-    let span = at(place);
+    let span = root.at(place);
     let ty = root.private("StageOptions", place);
     let calls = settings
         .iter()

@@ -6,7 +6,7 @@
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
-use super::tokens::{Root, at};
+use super::tokens::Root;
 use crate::pipeline::plan::{Call, Function, Node, Plan, Policy, TransformStep};
 use crate::pipeline::registry::Transform;
 use crate::pipeline::split::Form;
@@ -19,7 +19,7 @@ pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     }
     let decode = decode(plan, root);
     let place = plan.source.node.span;
-    let span = at(place);
+    let span = root.at(place);
     let (batch, output) = (root.private("Batch", place), root.private("Output", place));
     quote_spanned! {span=>
         |batch: &#batch<'_>, out: &mut #output| {
@@ -35,10 +35,10 @@ pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
 
 fn decode(plan: &Plan, root: Root<'_>) -> TokenStream {
     let node = &plan.decoder.node;
-    let span = at(node.span);
+    let span = root.at(node.span);
     let helper = root.private("stage::decode", node.span);
     let call = quote_spanned!(span=> #helper(decoder, &mut decode, record));
-    let decoded = or_else(call, node, 1);
+    let decoded = or_else(call, node, 1, root);
     quote_spanned! {span=>
         if record.is_tombstone() {
             out.tombstone(1usize);
@@ -50,10 +50,10 @@ fn decode(plan: &Plan, root: Root<'_>) -> TokenStream {
 
 fn encode(plan: &Plan, root: Root<'_>) -> TokenStream {
     let node = &plan.sink.node;
-    let span = at(node.span);
+    let span = root.at(node.span);
     let n = plan.transforms.len() + 2;
     let helper = root.private("stage::encode", node.span);
-    let failed = failed(node, n);
+    let failed = failed(node, n, root);
     quote_spanned! {span=>
         out.enter(#n);
         if let ::core::result::Result::Err(e) = #helper(sink0, &r, record, out.sink(0usize)) {
@@ -71,7 +71,7 @@ fn transform(
     root: Root<'_>,
 ) -> TokenStream {
     let node = &step.node;
-    let span = at(node.span);
+    let span = root.at(node.span);
     let (which, function) = match &step.call {
         Call::Own { path, args } => {
             let call = quote_spanned!(span=> #path(r #(, #args)*));
@@ -108,7 +108,7 @@ fn transform(
             }
         }
         Transform::TryMap => {
-            let mapped = or_else(call(false), node, n);
+            let mapped = or_else(call(false), node, n, root);
             quote_spanned!(span=> let r = #mapped;)
         }
         Transform::FlatMap => {
@@ -138,7 +138,7 @@ fn call(
     form: Form,
     root: Root<'_>,
 ) -> TokenStream {
-    let span = at(node.span);
+    let span = root.at(node.span);
     let record = if by_reference {
         quote_spanned!(span=> &r)
     } else {
@@ -158,9 +158,9 @@ fn call(
 }
 
 /// The value of a call that can fail, or what the stage's policy does.
-fn or_else(call: TokenStream, node: &Node, n: usize) -> TokenStream {
-    let span = at(node.span);
-    let failed = failed(node, n);
+fn or_else(call: TokenStream, node: &Node, n: usize, root: Root<'_>) -> TokenStream {
+    let span = root.at(node.span);
+    let failed = failed(node, n, root);
     quote_spanned! {span=>
         match #call {
             ::core::result::Result::Ok(r) => r,
@@ -169,8 +169,8 @@ fn or_else(call: TokenStream, node: &Node, n: usize) -> TokenStream {
     }
 }
 
-fn failed(node: &Node, n: usize) -> TokenStream {
-    let span = at(node.span);
+fn failed(node: &Node, n: usize, root: Root<'_>) -> TokenStream {
+    let span = root.at(node.span);
     match node.on_error {
         Some(Policy::Skip) => quote_spanned!(span=> out.skip(#n, e); continue;),
         Some(Policy::Fail) => {

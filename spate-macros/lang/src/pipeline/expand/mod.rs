@@ -16,11 +16,12 @@ use tokens::Root;
 
 /// The output of one call: the errors, then every pipeline, as function or as stub.
 pub(super) fn program(program: &Program, errors: TokenStream) -> TokenStream {
+    let root = Root::new(&program.root);
     let mut output = errors;
     for pipeline in &program.pipelines {
         output.extend(match pipeline {
-            Outcome::Ready(plan) => function::pipeline(plan, program.form, Root(&program.root)),
-            Outcome::Stub(head) => stub::pipeline(head, &program.root),
+            Outcome::Ready(plan) => function::pipeline(plan, program.form, root),
+            Outcome::Stub(head) => stub::pipeline(head, root),
         });
     }
     match program.form {

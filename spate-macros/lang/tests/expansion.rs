@@ -1,0 +1,128 @@
+//! What `pipeline!` writes, pretty-printed, beside what was written.
+//!
+//! The snapshots are for review: whoever changes the generated code sees the change as a reader of it would.
+
+use proc_macro2::TokenStream;
+use spate_lang::pipeline::expand;
+
+fn output(source: &str) -> String {
+    let mut input: TokenStream = "[spate] [kafka avro clickhouse]".parse().expect("a front");
+    input.extend(source.parse::<TokenStream>().expect("tokens"));
+    let output = expand(input);
+    let file = syn::parse2::<syn::File>(output.clone()).unwrap_or_else(|_| {
+        // The expression form: shown as the body of a function.
+        syn::parse2(quote::quote!(fn expression_form() { #output })).expect("an expression")
+    });
+    let printed = prettyplease::unparse(&file);
+    assert!(!printed.contains("compile_error"), "{printed}");
+    for word in ["dyn", "Box"] {
+        let found = printed
+            .split(|ch: char| !ch.is_alphanumeric())
+            .any(|part| part == word);
+        assert!(!found, "generated code has no `{word}`:\n{printed}");
+    }
+    format!("{}\n\n// becomes\n\n{printed}", source.trim_matches('\n'))
+}
+
+macro_rules! snapshot {
+    ($test:ident, $source:literal) => {
+        #[test]
+        fn $test() {
+            let text = output($source);
+            insta::assert_snapshot!(stringify!($test), text);
+        }
+    };
+}
+
+snapshot! { the_example_of_the_architecture, r#"
+/// Orders worth something.
+pub orders(min_cents: i64) {
+    let mut seen = Recent::new(100_000);
+    kafka(topic = "orders")
+    -> avro::<Order>(on_error = skip)
+    -> filter(|o| o.total_cents >= min_cents)
+    -> fresh: filter(|o| seen.insert(o.order_id))
+    -> try_map(|o, meta| to_row(o, meta), on_error = skip)
+    -> clickhouse::<OrderRow>
+}
+"# }
+
+snapshot! { types_named_by_closures_alone, r#"
+kafka -> avro -> map(|o: Order<'_>| row(o)) -> filter(keep) -> clickhouse
+"# }
+
+snapshot! { every_transform, r#"
+all {
+    memory
+    -> bytes
+    -> inspect(|line, meta| log(line, meta))
+    -> filter_map(|line| line.first())
+    -> flat_map(|n| 0..n)
+    -> filter(|n| n % 2 == 0)
+    -> flat_map(|n| [n, n])
+    -> try_map(checked)
+    -> map(text::<u8>)
+    -> capture(on_error = skip)
+}
+"# }
+
+snapshot! { stages_of_ones_own, r##"
+custom {
+    crate::io::Source(path = "in")
+    -> crate::io::Lines::<Line>(on_error = skip, comment = "#")
+    -> crate::ops::tag(7, |x| x + 1)
+    -> crate::io::Sink::<Row>(path = "out")
+
+    on_error = skip;
+    name = "custom-lines";
+}
+"## }
+
+#[test]
+fn user_tokens_come_out_with_their_own_spans() {
+    let mut input: TokenStream = "[spate] []".parse().expect("a front");
+    let source: TokenStream = "a {\n memory -> bytes -> map(|marker| marker)\n -> capture }"
+        .parse()
+        .expect("tokens");
+    input.extend(source);
+    let mut places = Vec::new();
+    collect(expand(input), "marker", &mut places);
+    assert_eq!(places, [(2, 26), (2, 34)]);
+}
+
+#[test]
+fn generated_tokens_are_located_at_their_stage() {
+    let mut input: TokenStream = "[spate] []".parse().expect("a front");
+    let source: TokenStream = "a {\n memory\n -> bytes\n -> map(|x| x)\n -> capture }"
+        .parse()
+        .expect("tokens");
+    input.extend(source);
+    let output = expand(input);
+    for (word, line) in [
+        ("PipelineBuilder", 2),
+        ("decode", 3),
+        ("map", 4),
+        ("encode", 5),
+    ] {
+        let mut places = Vec::new();
+        collect(output.clone(), word, &mut places);
+        assert!(
+            !places.is_empty() && places.iter().all(|(at, _)| *at == line),
+            "{word}: {places:?}"
+        );
+    }
+}
+
+/// Lines and columns of an identifier.
+fn collect(stream: TokenStream, word: &str, places: &mut Vec<(usize, usize)>) {
+    for token in stream {
+        match token {
+            proc_macro2::TokenTree::Group(group) => collect(group.stream(), word, places),
+            proc_macro2::TokenTree::Ident(ident) if ident == word => {
+                let start = ident.span().start();
+                places.push((start.line, start.column + 1));
+            }
+            _ => {}
+        }
+    }
+}
