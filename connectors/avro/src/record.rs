@@ -1,0 +1,55 @@
+//! The trait that `#[derive(AvroRecord)]` implements.
+
+use crate::error::AvroError;
+use crate::wire::Reader;
+
+/// A struct that is read from an Avro record.
+///
+/// Implemented by `#[derive(AvroRecord)]` only: the decoder trusts that [`check`](AvroRecord::check) and
+/// [`decode`](AvroRecord::decode) agree, and that the constants describe them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not read from an Avro schema",
+    label = "not an Avro record",
+    note = "derive it: `#[derive(AvroRecord)] #[avro(schema = \"schemas/x.avsc\")] struct {Self} {{ .. }}`",
+    note = "for a record inside another one of the file add `record = \"Name\"`"
+)]
+pub trait AvroRecord<'b>: Sized {
+    /// The record's full name.
+    const NAME: &'static str;
+
+    /// Its schema as self-contained JSON.
+    const SCHEMA: &'static str;
+
+    /// The Rabin fingerprint of its canonical form, logical types included.
+    const FINGERPRINT: u64;
+
+    /// The schema's names of the struct's fields, in wire order.
+    const FIELDS: &'static [&'static str];
+
+    /// The fewest bytes that a record takes.
+    const MIN_SIZE: usize;
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// The payload is not such a record.
+    fn decode(reader: &mut Reader<'b>) -> Result<Self, AvroError>;
+
+    /// Reads a record for its errors alone; fails exactly when [`decode`](AvroRecord::decode) does.
+    ///
+    /// # Errors
+    /// As for `decode`.
+    fn check(reader: &mut Reader<'b>) -> Result<(), AvroError>;
+}
+
+/// Decodes one record that fills `body`, the end of a payload of `size` bytes.
+///
+/// # Errors
+/// It is not such a record, or something is left behind it.
+#[inline(always)]
+pub fn decode_body<'b, R: AvroRecord<'b>>(body: &'b [u8], size: usize) -> Result<R, AvroError> {
+    let mut reader = Reader::new(body, size);
+    let record = R::decode(&mut reader)?;
+    reader.finish()?;
+    Ok(record)
+}

@@ -1,0 +1,395 @@
+//! The reader: a cursor over one payload.
+
+use super::{MAX_DEPTH, MAX_EMPTY_ITEMS};
+use crate::error::{AvroError, AvroErrorKind};
+
+/// A cursor over the bytes of one record.
+#[derive(Clone, Debug)]
+pub struct Reader<'b> {
+    rest: &'b [u8],
+    /// The payload's size, framing included: positions of errors count from its start.
+    size: usize,
+    depth: u32,
+}
+
+/// A block of an array or a map.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Items in it; zero at the end.
+    pub count: usize,
+    /// Its size in bytes, where the writer wrote one.
+    size: Option<(i64, usize)>,
+}
+
+impl<'b> Reader<'b> {
+    /// A reader of `body`, the end of a payload of `size` bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn new(body: &'b [u8], size: usize) -> Self {
+        Reader {
+            rest: body,
+            size,
+            depth: 0,
+        }
+    }
+
+    /// What has not been read yet.
+    #[inline(always)]
+    #[must_use]
+    pub fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
+    /// The end of the record: nothing may be left.
+    ///
+    /// # Errors
+    /// Something is left.
+    #[inline(always)]
+    pub fn finish(&self) -> Result<(), AvroError> {
+        match self.rest.len() {
+            0 => Ok(()),
+            left => Err(self.error(AvroErrorKind::Trailing { left })),
+        }
+    }
+
+    #[inline(always)]
+    fn error(&self, kind: AvroErrorKind) -> AvroError {
+        AvroError::new(kind, self.size.saturating_sub(self.rest.len()), self.size)
+    }
+
+    /// The next `N` bytes.
+    #[inline(always)]
+    fn array<const N: usize>(&mut self) -> Result<&'b [u8; N], AvroError> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((chunk, rest)) => {
+                self.rest = rest;
+                Ok(chunk)
+            }
+            None => Err(self.error(AvroErrorKind::Truncated {
+                needed: (N - self.rest.len()) as u64,
+            })),
+        }
+    }
+
+    /// A boolean.
+    ///
+    /// # Errors
+    /// The payload ends, or the byte is neither 0 nor 1.
+    #[inline(always)]
+    pub fn boolean(&mut self) -> Result<bool, AvroError> {
+        match self.rest {
+            [byte @ (0 | 1), rest @ ..] => {
+                self.rest = rest;
+                Ok(*byte == 1)
+            }
+            [byte, ..] => Err(self.error(AvroErrorKind::Boolean { byte: *byte })),
+            [] => Err(self.error(AvroErrorKind::Truncated { needed: 1 })),
+        }
+    }
+
+    /// A `long`.
+    ///
+    /// # Errors
+    /// The payload ends, or the number has more than 64 bits.
+    #[inline(always)]
+    pub fn long(&mut self) -> Result<i64, AvroError> {
+        // Eight bytes at once hold any number of up to 56 bits; only the last bytes of a payload and huge numbers take
+        // the loop.
+        if let Some((chunk, _)) = self.rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*chunk);
+            let ends = !word & 0x8080_8080_8080_8080;
+            if ends != 0 {
+                let length = (ends.trailing_zeros() / 8 + 1) as usize;
+                // Keeps the bits up to and with the first end mark's byte.
+                let word = word & (ends ^ (ends - 1));
+                self.rest = &self.rest[length..];
+                return Ok(zigzag(squeeze(word)));
+            }
+        }
+        self.long_at_the_end()
+    }
+
+    /// A `long` that is probably small, as lengths, branch numbers and counts are.
+    ///
+    /// # Errors
+    /// As for [`long`](Reader::long).
+    #[inline(always)]
+    pub fn small(&mut self) -> Result<i64, AvroError> {
+        match self.rest {
+            [byte, rest @ ..] if *byte < 0x80 => {
+                self.rest = rest;
+                Ok(zigzag(u64::from(*byte)))
+            }
+            _ => self.long_at_the_end(),
+        }
+    }
+
+    #[inline(always)]
+    fn long_at_the_end(&mut self) -> Result<i64, AvroError> {
+        match bytewise(self.rest) {
+            Ok((value, rest)) => {
+                self.rest = rest;
+                Ok(zigzag(value))
+            }
+            Err(kind) => Err(self.error(kind)),
+        }
+    }
+
+    /// An `int`.
+    ///
+    /// # Errors
+    /// As for [`long`](Reader::long), or the number has more than 32 bits.
+    #[inline(always)]
+    pub fn int(&mut self) -> Result<i32, AvroError> {
+        let value = self.long()?;
+        match i32::try_from(value) {
+            Ok(value) => Ok(value),
+            Err(_) => Err(self.error(AvroErrorKind::IntRange { value })),
+        }
+    }
+
+    /// A `float`.
+    ///
+    /// # Errors
+    /// The payload ends.
+    #[inline(always)]
+    pub fn float(&mut self) -> Result<f32, AvroError> {
+        self.array().map(|bytes| f32::from_le_bytes(*bytes))
+    }
+
+    /// A `double`.
+    ///
+    /// # Errors
+    /// The payload ends.
+    #[inline(always)]
+    pub fn double(&mut self) -> Result<f64, AvroError> {
+        self.array().map(|bytes| f64::from_le_bytes(*bytes))
+    }
+
+    /// `bytes`: a length and that many bytes.
+    ///
+    /// # Errors
+    /// The length is negative, or the payload has fewer bytes.
+    #[inline(always)]
+    pub fn bytes(&mut self) -> Result<&'b [u8], AvroError> {
+        let length = self.small()?;
+        match usize::try_from(length)
+            .ok()
+            .and_then(|length| self.rest.split_at_checked(length))
+        {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(bytes)
+            }
+            None => Err(self.bad_length(length)),
+        }
+    }
+
+    #[inline(always)]
+    fn bad_length(&self, length: i64) -> AvroError {
+        self.error(match u64::try_from(length) {
+            Ok(needed) => AvroErrorKind::Truncated {
+                needed: needed.saturating_sub(self.rest.len() as u64),
+            },
+            Err(_) => AvroErrorKind::NegativeLength { length },
+        })
+    }
+
+    /// A `string`.
+    ///
+    /// # Errors
+    /// As for [`bytes`](Reader::bytes), or it is not UTF-8.
+    #[inline(always)]
+    pub fn str(&mut self) -> Result<&'b str, AvroError> {
+        let bytes = self.bytes()?;
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text),
+            Err(_) => Err(self.error(AvroErrorKind::Utf8)),
+        }
+    }
+
+    /// Passes over `length` bytes.
+    ///
+    /// # Errors
+    /// The payload has fewer.
+    #[inline(always)]
+    pub fn skip(&mut self, length: usize) -> Result<(), AvroError> {
+        match self.rest.get(length..) {
+            Some(rest) => {
+                self.rest = rest;
+                Ok(())
+            }
+            None => Err(self.bad_length(length as i64)),
+        }
+    }
+
+    /// Passes over a number.
+    ///
+    /// # Errors
+    /// As for [`long`](Reader::long).
+    #[inline(always)]
+    pub fn skip_long(&mut self) -> Result<(), AvroError> {
+        self.small().map(drop)
+    }
+
+    /// The branch number of a union of `branches`.
+    ///
+    /// # Errors
+    /// It is out of range, or as for [`long`](Reader::long).
+    #[inline(always)]
+    pub fn branch(&mut self, branches: usize) -> Result<usize, AvroError> {
+        let branch = self.small()?;
+        match usize::try_from(branch) {
+            Ok(number) if number < branches => Ok(number),
+            _ => Err(self.error(AvroErrorKind::Branch { branch, branches })),
+        }
+    }
+
+    /// The symbol number of an enum of `symbols`.
+    ///
+    /// # Errors
+    /// It is out of range, or as for [`long`](Reader::long).
+    #[inline(always)]
+    pub fn symbol(&mut self, symbols: usize) -> Result<usize, AvroError> {
+        let symbol = self.small()?;
+        match usize::try_from(symbol) {
+            Ok(number) if number < symbols => Ok(number),
+            _ => Err(self.error(AvroErrorKind::Symbol { symbol, symbols })),
+        }
+    }
+
+    /// The head of the next block of items that take at least `least` bytes each.
+    ///
+    /// # Errors
+    /// More items than the payload has bytes for, a bad size, or as for [`long`](Reader::long).
+    #[inline(always)]
+    pub fn block(&mut self, least: usize) -> Result<Block, AvroError> {
+        let count = self.small()?;
+        let size = match count < 0 {
+            true => Some((self.long()?, self.rest.len())),
+            false => None,
+        };
+        if let Some((said, left)) = size
+            && usize::try_from(said).ok().is_none_or(|said| said > left)
+        {
+            return Err(self.error(AvroErrorKind::BlockSize { said }));
+        }
+        let count = count.unsigned_abs();
+        let most = match least {
+            0 => MAX_EMPTY_ITEMS,
+            least => self.rest.len() / least,
+        };
+        match usize::try_from(count) {
+            Ok(count) if count <= most => Ok(Block { count, size }),
+            _ => Err(self.error(AvroErrorKind::TooManyItems {
+                count,
+                left: self.rest.len(),
+            })),
+        }
+    }
+
+    /// The end of a block: its items must have taken the size that the writer wrote.
+    ///
+    /// # Errors
+    /// They did not.
+    #[inline(always)]
+    pub fn end_block(&self, block: Block) -> Result<(), AvroError> {
+        match block.size {
+            Some((said, before)) if before - self.rest.len() != said as usize => {
+                Err(self.error(AvroErrorKind::BlockSize { said }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Passes over the block by the size that the writer wrote; `false` if it wrote none.
+    #[inline(always)]
+    pub fn skip_block(&mut self, block: Block) -> bool {
+        // The size was compared with what is left when the block's head was read.
+        match block
+            .size
+            .and_then(|(said, _)| self.rest.get(said as usize..))
+        {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Counts items of an array; bounds the ones that take no bytes.
+    ///
+    /// # Errors
+    /// Too many items without bytes.
+    #[inline(always)]
+    pub fn count_items(
+        &self,
+        before: usize,
+        block: Block,
+        least: usize,
+    ) -> Result<usize, AvroError> {
+        let total = before + block.count;
+        match least == 0 && total > MAX_EMPTY_ITEMS {
+            false => Ok(total),
+            true => Err(self.error(AvroErrorKind::TooManyItems {
+                count: total as u64,
+                left: self.rest.len(),
+            })),
+        }
+    }
+
+    /// One level deeper into a record that can contain itself.
+    ///
+    /// # Errors
+    /// Deeper than [`MAX_DEPTH`].
+    #[inline]
+    pub fn enter(&mut self) -> Result<(), AvroError> {
+        self.depth += 1;
+        match self.depth > MAX_DEPTH {
+            false => Ok(()),
+            true => Err(self.error(AvroErrorKind::TooDeep)),
+        }
+    }
+
+    /// Back out of it.
+    #[inline]
+    pub fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
+#[inline(always)]
+fn zigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Takes the top bit out of each of eight bytes and closes the gaps.
+#[inline(always)]
+fn squeeze(word: u64) -> u64 {
+    let word = ((word & 0x7f00_7f00_7f00_7f00) >> 1) | (word & 0x007f_007f_007f_007f);
+    let word = ((word & 0xffff_0000_ffff_0000) >> 2) | (word & 0x0000_ffff_0000_ffff);
+    ((word & 0xffff_ffff_0000_0000) >> 4) | (word & 0x0000_0000_ffff_ffff)
+}
+
+/// A varint byte by byte: right everywhere, needed near the end of a payload and for numbers above 56 bits.
+#[inline(never)]
+fn bytewise(bytes: &[u8]) -> Result<(u64, &[u8]), AvroErrorKind> {
+    /// Ten groups of seven bits hold 64.
+    const MOST: usize = 10;
+    let mut value = 0u64;
+    for (n, byte) in bytes.iter().take(MOST).enumerate() {
+        let bits = u64::from(byte & 0x7f);
+        if n == MOST - 1 && *byte > 1 {
+            return Err(AvroErrorKind::Varint);
+        }
+        value |= bits << (7 * n);
+        if *byte < 0x80 {
+            return Ok((value, &bytes[n + 1..]));
+        }
+    }
+    match bytes.len() < MOST {
+        true => Err(AvroErrorKind::Truncated { needed: 1 }),
+        false => Err(AvroErrorKind::Varint),
+    }
+}

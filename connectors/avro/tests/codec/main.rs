@@ -1,0 +1,15 @@
+//! The derived decoders: values of another implementation, hand-written bytes, damaged and random payloads.
+#![deny(warnings)]
+
+mod damaged;
+mod interop;
+mod records;
+mod seq;
+
+/// What an application sees as `spate`.
+pub mod facade {
+    /// Where derives find the codec.
+    pub mod __private {
+        pub use spate_avro as avro;
+    }
+}
