@@ -313,6 +313,9 @@ fn every_code_of_the_language_has_a_case() {
     for code in Code::ALL {
         let id = code.entry().id;
         let ours = id < "SP070" && *code != Code::NoFront;
-        assert!(!ours || text.contains(&format!(" {id} ")), "{id} has no case");
+        assert!(
+            !ours || text.contains(&format!(" {id} ")),
+            "{id} has no case"
+        );
     }
 }

@@ -44,7 +44,7 @@ fn decode(plan: &Plan, root: Root<'_>) -> TokenStream {
             out.tombstone(1usize);
             continue;
         }
-        let r = #decoded;
+        #decoded
     }
 }
 
@@ -107,10 +107,7 @@ fn transform(
                 };
             }
         }
-        Transform::TryMap => {
-            let mapped = or_else(call(false), node, n, root);
-            quote_spanned!(span=> let r = #mapped;)
-        }
+        Transform::TryMap => or_else(call(false), node, n, root),
         Transform::FlatMap => {
             let call = call(false);
             // The iterator may run user code, so each turn enters the stage again; a `continue` ends the child alone.
@@ -157,15 +154,20 @@ fn call(
     quote_spanned!(span=> #helper(#record, #borrow #tokens))
 }
 
-/// The value of a call that can fail, or what the stage's policy does.
+/// Binds the value of a call that can fail, or does what the stage's policy says.
+///
+/// The value is assigned, not returned from the match: as the value of a match with an arm that never returns, a type that
+/// nobody names would be taken for `!`, and rustc would say something odd in place of "type annotations needed".
 fn or_else(call: TokenStream, node: &Node, n: usize, root: Root<'_>) -> TokenStream {
     let span = root.at(node.span);
     let failed = failed(node, n, root);
     quote_spanned! {span=>
+        let value;
         match #call {
-            ::core::result::Result::Ok(r) => r,
+            ::core::result::Result::Ok(ok) => value = ok,
             ::core::result::Result::Err(e) => { #failed }
         }
+        let r = value;
     }
 }
 
