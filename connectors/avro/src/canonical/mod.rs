@@ -1,0 +1,131 @@
+//! The canonical form of a schema text: whether two writers mean the same bytes.
+//!
+//! It is Avro's Parsing Canonical Form plus the logical types that the specification's would strip (with precision and
+//! scale): a writer that changed only those must not be taken for the same. Logical types that are unknown or not valid
+//! where they stand are dropped, as the specification wants readers to do. Schemas come from a registry, so nothing in
+//! here panics and nothing recurses deeper than the JSON parser allows.
+
+mod difference;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub(crate) use parse::parse;
+
+/// Why a schema text cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SchemaError(pub(crate) String);
+
+/// A schema without anything that does not matter to its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Canonical {
+    Primitive(&'static str, Option<Logical>),
+    Array(Box<Canonical>),
+    Map(Box<Canonical>),
+    Union(Vec<Canonical>),
+    Record(String, Vec<(String, Canonical)>),
+    Enum(String, Vec<String>),
+    Fixed(String, usize, Option<Logical>),
+    /// A named type that was defined before.
+    Named(String),
+}
+
+/// A logical type with the numbers that belong to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Logical {
+    name: &'static str,
+    precision_and_scale: Option<(u64, u64)>,
+}
+
+/// The canonical form of a schema text.
+///
+/// ```
+/// let text = r#"{"type": "record", "name": "R", "namespace": "n", "doc": "..", "fields": []}"#;
+/// assert_eq!(spate_avro::canonical_form(text).unwrap(), r#"{"name":"n.R","type":"record","fields":[]}"#);
+/// ```
+///
+/// # Errors
+/// It is not JSON, or breaks a rule of the specification.
+pub fn canonical_form(schema: &str) -> Result<String, SchemaError> {
+    parse(schema).map(|canonical| canonical.to_string())
+}
+
+/// The 64-bit Rabin fingerprint of a text (CRC-64-AVRO), as [`AvroRecord::FINGERPRINT`](crate::AvroRecord::FINGERPRINT)
+/// is of a record's canonical form.
+#[must_use]
+pub fn fingerprint(text: &str) -> u64 {
+    const EMPTY: u64 = 0xc15d_213a_a4d7_a795;
+    text.bytes().fold(EMPTY, |fingerprint, byte| {
+        let mut low = (fingerprint ^ u64::from(byte)) & 0xff;
+        for _ in 0..8 {
+            low = (low >> 1) ^ (EMPTY & (low & 1).wrapping_neg());
+        }
+        (fingerprint >> 8) ^ low
+    })
+}
+
+impl fmt::Display for Canonical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Canonical::Primitive(name, None) => write!(f, "\"{name}\""),
+            Canonical::Primitive(name, Some(logical)) => {
+                write!(f, "{{\"type\":\"{name}\"{logical}}}")
+            }
+            Canonical::Array(items) => write!(f, "{{\"type\":\"array\",\"items\":{items}}}"),
+            Canonical::Map(values) => write!(f, "{{\"type\":\"map\",\"values\":{values}}}"),
+            Canonical::Union(branches) => list(f, branches, |f, branch| write!(f, "{branch}")),
+            Canonical::Record(name, fields) => {
+                write!(f, "{{\"name\":\"{name}\",\"type\":\"record\",\"fields\":")?;
+                list(f, fields, |f, (name, ty)| {
+                    write!(f, "{{\"name\":\"{name}\",\"type\":{ty}}}")
+                })?;
+                f.write_str("}")
+            }
+            Canonical::Enum(name, symbols) => {
+                write!(f, "{{\"name\":\"{name}\",\"type\":\"enum\",\"symbols\":")?;
+                list(f, symbols, |f, symbol| write!(f, "\"{symbol}\""))?;
+                f.write_str("}")
+            }
+            Canonical::Fixed(name, size, logical) => {
+                write!(
+                    f,
+                    "{{\"name\":\"{name}\",\"type\":\"fixed\",\"size\":{size}"
+                )?;
+                if let Some(logical) = logical {
+                    write!(f, "{logical}")?;
+                }
+                f.write_str("}")
+            }
+            Canonical::Named(name) => write!(f, "\"{name}\""),
+        }
+    }
+}
+
+fn list<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    mut print: impl FnMut(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for (n, item) in items.iter().enumerate() {
+        if n > 0 {
+            f.write_str(",")?;
+        }
+        print(f, item)?;
+    }
+    f.write_str("]")
+}
+
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ",\"logicalType\":\"{}\"", self.name)?;
+        match self.precision_and_scale {
+            None => Ok(()),
+            Some((precision, 0)) => write!(f, ",\"precision\":{precision}"),
+            Some((precision, scale)) => write!(f, ",\"precision\":{precision},\"scale\":{scale}"),
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Schema text to canonical form, by the specification's rules for names.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{Canonical, Logical, SchemaError};
+
+/// Reads a schema text.
+pub(crate) fn parse(text: &str) -> Result<Canonical, SchemaError> {
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| SchemaError(format!("it is not JSON: {error}")))?;
+    Parser {
+        defined: HashSet::new(),
+    }
+    .ty(&value, "")
+}
+
+struct Parser {
+    defined: HashSet<String>,
+}
+
+fn error<T>(message: impl Into<String>) -> Result<T, SchemaError> {
+    Err(SchemaError(message.into()))
+}
+
+impl Parser {
+    fn ty(&mut self, value: &Value, namespace: &str) -> Result<Canonical, SchemaError> {
+        match value {
+            Value::String(name) => self.by_name(name, namespace),
+            Value::Array(branches) => {
+                let branches: Result<Vec<_>, _> = branches
+                    .iter()
+                    .map(|branch| self.ty(branch, namespace))
+                    .collect();
+                union(branches?)
+            }
+            Value::Object(object) => match object.get("type") {
+                Some(Value::String(word)) => self.object(object, word, namespace),
+                Some(inner) => self.ty(inner, namespace),
+                None => error("a type has no `type`"),
+            },
+            _ => error("a type is neither a name, an object nor a list"),
+        }
+    }
+
+    fn by_name(&mut self, name: &str, namespace: &str) -> Result<Canonical, SchemaError> {
+        if let Some(primitive) = primitive(name) {
+            return Ok(Canonical::Primitive(primitive, None));
+        }
+        let local = if name.contains('.') {
+            name.to_owned()
+        } else {
+            full(namespace, name)
+        };
+        match [local, name.to_owned()]
+            .into_iter()
+            .find(|name| self.defined.contains(name))
+        {
+            Some(name) => Ok(Canonical::Named(name)),
+            None => error(format!("it names `{}` and does not define it", shown(name))),
+        }
+    }
+
+    fn object(
+        &mut self,
+        object: &Map<String, Value>,
+        word: &str,
+        namespace: &str,
+    ) -> Result<Canonical, SchemaError> {
+        match word {
+            "record" | "error" => {
+                let (name, namespace) = self.define(object, namespace)?;
+                let Some(Value::Array(list)) = object.get("fields") else {
+                    return error(format!("record `{name}` has no list of fields"));
+                };
+                let mut fields: Vec<(String, Canonical)> = Vec::with_capacity(list.len());
+                let mut names = HashSet::new();
+                for field in list {
+                    let (Some(Value::String(field_name)), Some(ty)) =
+                        (field.get("name"), field.get("type"))
+                    else {
+                        return error(format!(
+                            "a field of record `{name}` lacks its name or its type"
+                        ));
+                    };
+                    checked(field_name)?;
+                    if !names.insert(field_name.as_str()) {
+                        return error(format!("record `{name}` has two fields `{field_name}`"));
+                    }
+                    fields.push((field_name.clone(), self.ty(ty, &namespace)?));
+                }
+                Ok(Canonical::Record(name, fields))
+            }
+            "enum" => {
+                let (name, _) = self.define(object, namespace)?;
+                let Some(Value::Array(list)) = object.get("symbols") else {
+                    return error(format!("enum `{name}` has no list of symbols"));
+                };
+                let mut symbols: Vec<String> = Vec::with_capacity(list.len());
+                let mut seen = HashSet::new();
+                for symbol in list {
+                    let Some(symbol) = symbol.as_str() else {
+                        return error(format!("enum `{name}` has a symbol that is no name"));
+                    };
+                    checked(symbol)?;
+                    if !seen.insert(symbol) {
+                        return error(format!("enum `{name}` has the symbol `{symbol}` twice"));
+                    }
+                    symbols.push(symbol.to_owned());
+                }
+                Ok(Canonical::Enum(name, symbols))
+            }
+            "fixed" => {
+                let (name, _) = self.define(object, namespace)?;
+                let size = object
+                    .get("size")
+                    .and_then(Value::as_u64)
+                    .and_then(|size| usize::try_from(size).ok());
+                let Some(size) = size.filter(|size| *size <= i32::MAX as usize) else {
+                    return error(format!("fixed `{name}` has no size"));
+                };
+                let logical = logical(object, "bytes", Some(size));
+                Ok(Canonical::Fixed(name, size, logical))
+            }
+            "array" => match object.get("items") {
+                Some(items) => Ok(Canonical::Array(Box::new(self.ty(items, namespace)?))),
+                None => error("an array has no `items`"),
+            },
+            "map" => match object.get("values") {
+                Some(values) => Ok(Canonical::Map(Box::new(self.ty(values, namespace)?))),
+                None => error("a map has no `values`"),
+            },
+            _ => match primitive(word) {
+                Some(primitive) => Ok(Canonical::Primitive(
+                    primitive,
+                    logical(object, primitive, None),
+                )),
+                None => self.by_name(word, namespace),
+            },
+        }
+    }
+
+    /// The full name of a definition and the namespace inside it.
+    fn define(
+        &mut self,
+        object: &Map<String, Value>,
+        outer: &str,
+    ) -> Result<(String, String), SchemaError> {
+        let Some(Value::String(name)) = object.get("name") else {
+            return error("a named type has no `name`");
+        };
+        let (namespace, short) = match name.rsplit_once('.') {
+            Some((namespace, short)) => (namespace, short),
+            None => (
+                object
+                    .get("namespace")
+                    .and_then(Value::as_str)
+                    .unwrap_or(outer),
+                name.as_str(),
+            ),
+        };
+        let name = full(namespace, short);
+        name.split('.').try_for_each(checked)?;
+        if primitive(&name).is_some() {
+            return error(format!("it defines the primitive type `{name}`"));
+        }
+        if let Some(Value::Array(aliases)) = object.get("aliases") {
+            for alias in aliases.iter().filter_map(Value::as_str) {
+                alias.split('.').try_for_each(checked)?;
+            }
+        }
+        match self.defined.insert(name.clone()) {
+            true => Ok((name, namespace.to_owned())),
+            false => error(format!("it defines `{name}` twice")),
+        }
+    }
+}
+
+fn union(branches: Vec<Canonical>) -> Result<Canonical, SchemaError> {
+    let mut seen = HashSet::new();
+    for branch in &branches {
+        let key = match branch {
+            Canonical::Union(_) => return error("a union contains a union"),
+            Canonical::Primitive(name, _) => *name,
+            Canonical::Array(_) => "array",
+            Canonical::Map(_) => "map",
+            Canonical::Record(name, _)
+            | Canonical::Enum(name, _)
+            | Canonical::Fixed(name, ..)
+            | Canonical::Named(name) => name,
+        };
+        if !seen.insert(key) {
+            return error(format!("a union has `{key}` twice"));
+        }
+    }
+    drop(seen);
+    Ok(Canonical::Union(branches))
+}
+
+fn primitive(name: &str) -> Option<&'static str> {
+    [
+        "null", "boolean", "int", "long", "float", "double", "bytes", "string",
+    ]
+    .into_iter()
+    .find(|known| *known == name)
+}
+
+fn logical(object: &Map<String, Value>, primitive: &str, size: Option<usize>) -> Option<Logical> {
+    let plain = |name| {
+        Some(Logical {
+            name,
+            precision_and_scale: None,
+        })
+    };
+    match (object.get("logicalType")?.as_str()?, primitive, size) {
+        ("decimal", "bytes", size) => {
+            let precision = object.get("precision")?.as_u64()?;
+            let scale = object.get("scale").map_or(Some(0), Value::as_u64)?;
+            // Bytes without a size hold any number; a fixed holds as many digits as its bits allow.
+            let digits = size.map_or(u64::MAX, |size| {
+                ((size.saturating_mul(8).saturating_sub(1)) as f64 * std::f64::consts::LOG10_2)
+                    .floor() as u64
+            });
+            (precision > 0 && scale <= precision && precision <= digits).then_some(Logical {
+                name: "decimal",
+                precision_and_scale: Some((precision, scale)),
+            })
+        }
+        ("uuid", "string", None) | ("uuid", "bytes", Some(16)) => plain("uuid"),
+        ("duration", "bytes", Some(12)) => plain("duration"),
+        ("date", "int", _) => plain("date"),
+        ("time-millis", "int", _) => plain("time-millis"),
+        ("time-micros", "long", _) => plain("time-micros"),
+        ("timestamp-millis", "long", _) => plain("timestamp-millis"),
+        ("timestamp-micros", "long", _) => plain("timestamp-micros"),
+        ("timestamp-nanos", "long", _) => plain("timestamp-nanos"),
+        ("local-timestamp-millis", "long", _) => plain("local-timestamp-millis"),
+        ("local-timestamp-micros", "long", _) => plain("local-timestamp-micros"),
+        ("local-timestamp-nanos", "long", _) => plain("local-timestamp-nanos"),
+        _ => None,
+    }
+}
+
+fn full(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{namespace}.{name}")
+    }
+}
+
+fn checked(name: &str) -> Result<(), SchemaError> {
+    let mut bytes = name.bytes();
+    let first = bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
+    match first && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        true => Ok(()),
+        false => error(format!("`{}` is not a name", shown(name))),
+    }
+}
+
+/// The beginning of a name from outside, for an error.
+fn shown(name: &str) -> String {
+    const MOST: usize = 80;
+    name.chars().take(MOST).collect()
+}

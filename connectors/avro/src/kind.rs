@@ -1,0 +1,135 @@
+//! The `avro` stage: opened from the `deserializer` section, called per record. Hot path.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use spate_runtime::config::{OpenError, Section};
+use spate_runtime::decode::{Decode, DecoderKind, Gate, Reader, SharedDecoder};
+use spate_runtime::error::{ConnectorError, DecodeError};
+use spate_runtime::record::Record;
+use spate_runtime::source::OpenContext;
+
+use crate::config::DecoderConfig;
+use crate::framing::{Framing, FramingError, confluent, is_id};
+use crate::gate::IdGate;
+use crate::record::{AvroRecord, decode_body};
+use crate::schemas::{KnownIds, Schemas, Verdict};
+
+/// The `avro` decoder: payloads to records with `#[derive(AvroRecord)]`.
+///
+/// Its section is `deserializer`:
+///
+/// - `framing`: `confluent` (default) or `raw`.
+/// - `registry.url`: `http://host:port`, asked for the writer schemas that payloads name; also `registry.username`,
+///   `registry.password`, `registry.timeout` (of a request, 10s), `registry.give_up_after` (2m; then the pipeline stops).
+/// - `schema_ids`: ids that are trusted to be the compiled schema, without or beside a registry.
+#[derive(Debug)]
+pub struct Avro;
+
+/// What one thread keeps between records.
+#[derive(Debug)]
+pub struct AvroThread {
+    framing: Framing,
+    known: KnownIds,
+    schemas: Arc<Schemas>,
+}
+
+struct AvroDecoder {
+    framing: Framing,
+    schemas: Arc<Schemas>,
+}
+
+impl SharedDecoder for AvroDecoder {
+    fn gate(&self) -> Option<Box<dyn Gate>> {
+        match self.framing {
+            Framing::Confluent => Some(Box::new(IdGate::new(Arc::clone(&self.schemas)))),
+            Framing::Raw => None,
+        }
+    }
+}
+
+impl DecoderKind for Avro {
+    const KIND: &'static str = "avro";
+    const CONFIGURED: bool = true;
+    type Thread = AvroThread;
+
+    fn open(
+        section: &Section,
+        reader: Reader,
+        context: &OpenContext,
+    ) -> Result<Arc<dyn SharedDecoder>, OpenError> {
+        let config = DecoderConfig::read(section)?;
+        // `--check` has no runtime: nothing is asked then.
+        let registry = config.registry.zip(context.tokio.clone());
+        let schema = reader.schema.unwrap_or_default();
+        let schemas =
+            Schemas::new(reader.record, schema, &config.schema_ids, registry).map_err(|error| {
+                ConnectorError::fatal(format!(
+                    "the compiled schema of `{}` cannot be used: {error}",
+                    reader.record
+                ))
+            })?;
+        Ok(Arc::new(AvroDecoder {
+            framing: config.framing,
+            schemas: Arc::new(schemas),
+        }))
+    }
+
+    fn thread(shared: &dyn SharedDecoder) -> AvroThread {
+        let shared: &dyn Any = shared;
+        let Some(decoder) = shared.downcast_ref::<AvroDecoder>() else {
+            unreachable!("the engine hands back the decoder that `open` made")
+        };
+        AvroThread {
+            framing: decoder.framing,
+            known: KnownIds::new(),
+            schemas: Arc::clone(&decoder.schemas),
+        }
+    }
+}
+
+impl<'b, R: AvroRecord<'b>> Decode<'b, R> for Avro {
+    fn reader() -> Reader {
+        Reader {
+            record: R::NAME,
+            schema: Some(R::SCHEMA),
+        }
+    }
+
+    #[inline(always)]
+    fn decode(thread: &mut AvroThread, record: &Record<'b>) -> Result<R, DecodeError> {
+        let payload = record.payload();
+        let body = match thread.framing {
+            Framing::Raw => payload,
+            Framing::Confluent => match confluent(payload) {
+                Ok((id, body)) if thread.known.is_last(id) => body,
+                Ok((id, body)) => {
+                    thread.turn_to(id)?;
+                    body
+                }
+                Err(error) => return Err(DecodeError::new(error)),
+            },
+        };
+        decode_body(body, payload.len()).map_err(DecodeError::new)
+    }
+}
+
+impl AvroThread {
+    /// Another id than the last record's.
+    #[cold]
+    fn turn_to(&mut self, id: u32) -> Result<(), DecodeError> {
+        if self.known.contains(id) {
+            return Ok(());
+        }
+        if !is_id(id) {
+            return Err(DecodeError::new(FramingError::Id { id }));
+        }
+        match self.schemas.verdict(id) {
+            Verdict::Same => {
+                self.known.add(id);
+                Ok(())
+            }
+            Verdict::Refused(reason) => Err(DecodeError::new(reason.to_string())),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What is known of writer schemas, shared by all threads: one verdict per id, found out once.
+//!
+//! 1. A gate asks for the ids of a batch. An id without a verdict is marked as asked for and fetched on the async
+//!    runtime; the batch waits, other lanes go on.
+//! 2. The fetch repeats what may pass, with growing pauses, until it has a verdict or gives up; then the pipeline stops.
+//! 3. Decoders look the verdict up. One that was given is never taken back by a failure; one that an id is unknown is
+//!    asked again after a while, and the old one holds until the new one is there.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use spate_runtime::error::ConnectorError;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::canonical::{Canonical, SchemaError, parse};
+use crate::config::Endpoint;
+use crate::limits;
+use crate::registry::{Answer, ask};
+
+/// What is known of an id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is the compiled schema.
+    Same,
+    /// Its records cannot be decoded: what to say of each.
+    Refused(Arc<str>),
+}
+
+enum Entry {
+    Known(Verdict, Option<Instant>),
+    /// Being fetched; the verdict that holds until then.
+    Asked(Option<Verdict>),
+}
+
+/// A gate's answer for one id.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// It is the compiled schema.
+    Same,
+    /// There is a verdict, and it is another one.
+    Refused,
+    /// Not yet.
+    Wait,
+}
+
+/// The shared table.
+pub(crate) struct Schemas {
+    record: &'static str,
+    compiled: Canonical,
+    table: Mutex<HashMap<u32, Entry>>,
+    stopped: OnceLock<ConnectorError>,
+    fetcher: Option<Fetcher>,
+}
+
+impl fmt::Debug for Schemas {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schemas")
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Fetcher {
+    endpoint: Endpoint,
+    handle: Handle,
+    permits: Semaphore,
+}
+
+impl Schemas {
+    /// A table for the compiled schema of `record`, in which `ids` are known. Without a `registry` there are no others.
+    pub(crate) fn new(
+        record: &'static str,
+        schema: &str,
+        ids: &[u32],
+        registry: Option<(Endpoint, Handle)>,
+    ) -> Result<Self, SchemaError> {
+        let compiled = parse(schema)?;
+        let known = ids
+            .iter()
+            .map(|id| (*id, Entry::Known(Verdict::Same, None)))
+            .collect();
+        let fetcher = registry.map(|(endpoint, handle)| Fetcher {
+            endpoint,
+            handle,
+            permits: Semaphore::new(limits::CONCURRENT_REQUESTS),
+        });
+        Ok(Schemas {
+            record,
+            compiled,
+            table: Mutex::new(known),
+            stopped: OnceLock::new(),
+            fetcher,
+        })
+    }
+
+    /// Whether there is a verdict on the id; if not, it is being found out from now on. Never waits.
+    pub(crate) fn ask(self: &Arc<Self>, id: u32, now: Instant) -> Known {
+        let mut table = self.table();
+        let before = match table.get(&id) {
+            Some(Entry::Asked(_)) => return Known::Wait,
+            Some(Entry::Known(verdict, until)) if until.is_none_or(|until| now < until) => {
+                return match verdict {
+                    Verdict::Same => Known::Same,
+                    Verdict::Refused(_) => Known::Refused,
+                };
+            }
+            Some(Entry::Known(verdict, _)) => Some(verdict.clone()),
+            None => None,
+        };
+        if before.is_none() && table.len() >= limits::REMEMBERED_IDS {
+            table.retain(|_, entry| !matches!(entry, Entry::Known(Verdict::Refused(_), _)));
+        }
+        let Some(fetcher) = &self.fetcher else {
+            let reason = format!(
+                "schema id {id} is not one of `deserializer.schema_ids`, and no registry is set to ask"
+            );
+            table.insert(id, Entry::Known(Verdict::Refused(reason.into()), None));
+            return Known::Refused;
+        };
+        table.insert(id, Entry::Asked(before));
+        drop(table);
+        fetcher.handle.spawn(Arc::clone(self).resolve(id));
+        Known::Wait
+    }
+
+    /// The verdict on an id that a gate let through.
+    #[cold]
+    pub(crate) fn verdict(&self, id: u32) -> Verdict {
+        match self.table().get(&id) {
+            Some(Entry::Known(verdict, _) | Entry::Asked(Some(verdict))) => verdict.clone(),
+            _ => Verdict::Refused(format!("schema id {id} has not been looked up").into()),
+        }
+    }
+
+    /// Why the pipeline has to stop, if it has to.
+    pub(crate) fn stopped(&self) -> Option<&ConnectorError> {
+        self.stopped.get()
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<u32, Entry>> {
+        // Every change is one insert: a panic elsewhere leaves the table whole.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn settle(&self, id: u32, verdict: Verdict, until: Option<Instant>) {
+        self.table().insert(id, Entry::Known(verdict, until));
+    }
+
+    async fn resolve(self: Arc<Self>, id: u32) {
+        let Some(fetcher) = &self.fetcher else { return };
+        // The semaphore is never closed; if it were, nobody would wait for the answer.
+        let Ok(_permit) = fetcher.permits.acquire().await else {
+            return;
+        };
+        let started = tokio::time::Instant::now();
+        let mut pause = limits::FIRST_PAUSE;
+        loop {
+            let (trouble, wanted) = match ask(&fetcher.endpoint, id).await {
+                Answer::Schema(text) => return self.settle(id, self.judge(id, &text), None),
+                Answer::Unusable(reason) => {
+                    return self.settle(
+                        id,
+                        Verdict::Refused(format!("schema id {id} {reason}").into()),
+                        None,
+                    );
+                }
+                Answer::Unknown => {
+                    let reason = format!("unknown schema id {id}: the registry does not have it");
+                    let until = Instant::now() + limits::FORGET_UNKNOWN_AFTER;
+                    return self.settle(id, Verdict::Refused(reason.into()), Some(until));
+                }
+                Answer::Denied(status) => {
+                    return self.stop(format!(
+                        "the schema registry at {} refuses access (HTTP {}): check `deserializer.registry.username` and `password`",
+                        fetcher.endpoint.shown(),
+                        status.as_u16()
+                    ));
+                }
+                Answer::Trouble(trouble, wanted) => (trouble, wanted),
+            };
+            let pause_now = next_pause(&mut pause, wanted);
+            if started.elapsed() + pause_now > fetcher.endpoint.give_up_after {
+                return self.stop(format!(
+                    "the schema registry at {} gave no schema for id {id} within {:?} (`deserializer.registry.give_up_after`): {trouble}",
+                    fetcher.endpoint.shown(),
+                    fetcher.endpoint.give_up_after
+                ));
+            }
+            tracing::warn!(id, error = %trouble, retry_in = ?pause_now, "the schema registry gave no schema");
+            tokio::time::sleep(pause_now).await;
+        }
+    }
+
+    fn stop(&self, message: String) {
+        // The first reason is the one that is reported.
+        let _ = self.stopped.set(ConnectorError::fatal(message));
+    }
+
+    fn judge(&self, id: u32, text: &str) -> Verdict {
+        let refused = match parse(text) {
+            Err(error) => format!("schema id {id} cannot be used: {error}"),
+            Ok(writer) => match writer.difference(&self.compiled) {
+                None => return Verdict::Same,
+                Some(difference) => {
+                    let record = self.record;
+                    format!(
+                        "schema id {id} differs from the compiled schema `{record}` {difference}: resolution is not available yet"
+                    )
+                }
+            },
+        };
+        tracing::warn!(id, reason = %refused, "records with this schema id cannot be decoded");
+        Verdict::Refused(refused.into())
+    }
+}
+
+/// The pause before the next request: what the registry wants within bounds, else the growing one.
+fn next_pause(pause: &mut Duration, wanted: Option<Duration>) -> Duration {
+    let now = wanted
+        .unwrap_or(*pause)
+        .clamp(limits::FIRST_PAUSE, limits::LONGEST_PAUSE);
+    *pause = (*pause * 2).min(limits::LONGEST_PAUSE);
+    now
+}
+
+impl Endpoint {
+    fn shown(&self) -> String {
+        format!("{}:{}{}", self.host, self.port, self.base)
+    }
+}
+
+/// Ids of the compiled schema that a thread has seen: the last one first, without a lock.
+#[derive(Debug)]
+pub(crate) struct KnownIds {
+    /// Wider than an id, so that no id is known at the start.
+    last: u64,
+    others: Vec<u32>,
+}
+
+impl KnownIds {
+    pub(crate) fn new() -> Self {
+        KnownIds {
+            last: u64::MAX,
+            others: Vec::new(),
+        }
+    }
+
+    /// Whether the id is the last one that was seen.
+    #[inline(always)]
+    pub(crate) fn is_last(&self, id: u32) -> bool {
+        self.last == u64::from(id)
+    }
+
+    /// Whether the id was seen before; then it is the last one now.
+    #[inline]
+    pub(crate) fn contains(&mut self, id: u32) -> bool {
+        if self.is_last(id) {
+            return true;
+        }
+        let known = self.others.contains(&id);
+        if known {
+            self.last = u64::from(id);
+        }
+        known
+    }
+
+    pub(crate) fn add(&mut self, id: u32) {
+        self.last = u64::from(id);
+        if self.others.len() == limits::IDS_PER_THREAD {
+            self.others.clear();
+        }
+        self.others.push(id);
+    }
+}
