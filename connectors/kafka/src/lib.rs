@@ -1,1 +1,42 @@
-//! The Kafka source of Spate
+//! The Kafka source of Spate: librdkafka's consumer as a [`Source`](spate_runtime::source::Source), its partition queues
+//! as lanes.
+//!
+//! One consumer per process and pipeline. The control plane (`source.rs`) takes the client's events from one queue and
+//! never blocks; each assigned partition has a queue of its own, from which a driver reads whole batches whose payloads
+//! stay in the client's buffers (`lane.rs`).
+//!
+//! - `config.rs`, `passthrough.rs`: the `source` section and what it lets through to librdkafka.
+//! - `kind.rs`: [`Kafka`], the stage.
+//! - `source.rs`, `lanes.rs`, `start.rs`: the control plane, the lanes it has given out, the offsets they start from.
+//! - `health.rs`: which errors are told, and when waiting for an assignment ends.
+//! - `lane.rs`, `progress.rs`: the data plane, and what it shares with the control plane.
+//! - `watch.rs`: partitions that are assigned and not fetched.
+//! - `error.rs`: which error is fatal, and what is said about it.
+//! - `client.rs`, `native/`: the client's life, and the only unsafe code.
+//!
+//! # Where reading starts
+//!
+//! At the committed offset of the group; where there is none, at `start_offset`. Where a committed offset no longer exists
+//! on the broker, reading goes on at the oldest record that does, with a warning, or stops under `start_offset: fail`.
+//!
+//! # Memory
+//!
+//! The client reads ahead for each partition by itself, up to 64 MiB or 100,000 records, whichever comes first, so plan for
+//! 64 MiB times the partitions of one process beside the engine's own budget. `rdkafka: {queued.max.messages.kbytes: ..}`
+//! lowers it; a few MiB cost no throughput with the default `fetch.queue.backoff.ms` of 5.
+
+mod client;
+mod config;
+mod error;
+mod health;
+mod kind;
+mod lane;
+mod lanes;
+mod native;
+mod passthrough;
+mod progress;
+mod source;
+mod start;
+mod watch;
+
+pub use kind::Kafka;

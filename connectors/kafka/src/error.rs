@@ -1,0 +1,311 @@
+//! What an error of the client means for the pipeline: one table, and the text that goes with it.
+//!
+//! Retryable is what the client itself keeps trying (a broker that is down, a coordinator that moves). Fatal is what
+//! trying cannot change (credentials, permissions, settings), and what the client would go on from by skipping records.
+
+use spate_runtime::error::ConnectorError;
+
+/// An error code of librdkafka (negative) or of the Kafka protocol (positive).
+///
+/// A number and not the bindings' enum: brokers may send codes that the enum does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Code(pub(crate) i32);
+
+/// The codes that the source tells apart.
+#[rustfmt::skip]
+impl Code {
+    pub(crate) const NONE: Code = Code(0);
+    pub(crate) const BAD_MSG: Code = Code(-199);
+    pub(crate) const BAD_COMPRESSION: Code = Code(-198);
+    pub(crate) const PARTITION_EOF: Code = Code(-191);
+    pub(crate) const UNKNOWN_PARTITION: Code = Code(-190);
+    pub(crate) const LOCAL_UNKNOWN_TOPIC: Code = Code(-188);
+    pub(crate) const ALL_BROKERS_DOWN: Code = Code(-187);
+    pub(crate) const INVALID_ARG: Code = Code(-186);
+    pub(crate) const SSL: Code = Code(-181);
+    pub(crate) const STATE: Code = Code(-172);
+    pub(crate) const NOT_IMPLEMENTED: Code = Code(-170);
+    pub(crate) const AUTHENTICATION: Code = Code(-169);
+    pub(crate) const NO_OFFSET: Code = Code(-168);
+    pub(crate) const UNSUPPORTED_FEATURE: Code = Code(-165);
+    pub(crate) const FATAL: Code = Code(-150);
+    pub(crate) const NOT_CONFIGURED: Code = Code(-145);
+    pub(crate) const AUTO_OFFSET_RESET: Code = Code(-140);
+    pub(crate) const UNKNOWN_TOPIC_OR_PART: Code = Code(3);
+    pub(crate) const MSG_SIZE_TOO_LARGE: Code = Code(10);
+    pub(crate) const OFFSET_METADATA_TOO_LARGE: Code = Code(12);
+    pub(crate) const TOPIC_EXCEPTION: Code = Code(17);
+    pub(crate) const INCONSISTENT_GROUP_PROTOCOL: Code = Code(23);
+    pub(crate) const INVALID_GROUP_ID: Code = Code(24);
+    pub(crate) const INVALID_SESSION_TIMEOUT: Code = Code(26);
+    pub(crate) const INVALID_COMMIT_OFFSET_SIZE: Code = Code(28);
+    pub(crate) const TOPIC_AUTHORIZATION_FAILED: Code = Code(29);
+    pub(crate) const GROUP_AUTHORIZATION_FAILED: Code = Code(30);
+    pub(crate) const CLUSTER_AUTHORIZATION_FAILED: Code = Code(31);
+    pub(crate) const UNSUPPORTED_SASL_MECHANISM: Code = Code(33);
+    pub(crate) const ILLEGAL_SASL_STATE: Code = Code(34);
+    pub(crate) const UNSUPPORTED_VERSION: Code = Code(35);
+    pub(crate) const SECURITY_DISABLED: Code = Code(54);
+    pub(crate) const SASL_AUTHENTICATION_FAILED: Code = Code(58);
+    pub(crate) const GROUP_MAX_SIZE_REACHED: Code = Code(81);
+    pub(crate) const FENCED_INSTANCE_ID: Code = Code(82);
+}
+
+/// An error as the client reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientError {
+    pub(crate) code: Code,
+    /// The code's name, such as `_TRANSPORT`.
+    pub(crate) name: String,
+    /// The client's own words.
+    pub(crate) reason: String,
+    /// The client itself will not go on.
+    pub(crate) fatal: bool,
+}
+
+/// Where an error came up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Before the first assignment: a topic may still be created.
+    Starting,
+    /// Afterwards.
+    Running,
+    /// In the queue of a partition, where the client's next step after an unreadable batch is to skip it.
+    Partition,
+    /// In the answer to a commit or a look-up.
+    Request,
+}
+
+/// What to do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// No error at all.
+    Ignore,
+    Retryable,
+    Fatal,
+}
+
+/// What to do about `error`.
+pub(crate) fn classify(error: &ClientError, stage: Stage) -> Verdict {
+    if error.fatal {
+        return Verdict::Fatal;
+    }
+    match error.code {
+        Code::NONE | Code::PARTITION_EOF => Verdict::Ignore,
+        Code::AUTHENTICATION
+        | Code::SASL_AUTHENTICATION_FAILED
+        | Code::UNSUPPORTED_SASL_MECHANISM
+        | Code::ILLEGAL_SASL_STATE
+        | Code::SECURITY_DISABLED
+        | Code::TOPIC_AUTHORIZATION_FAILED
+        | Code::GROUP_AUTHORIZATION_FAILED
+        | Code::CLUSTER_AUTHORIZATION_FAILED
+        | Code::TOPIC_EXCEPTION
+        | Code::INVALID_GROUP_ID
+        | Code::INCONSISTENT_GROUP_PROTOCOL
+        | Code::INVALID_SESSION_TIMEOUT
+        | Code::GROUP_MAX_SIZE_REACHED
+        | Code::FENCED_INSTANCE_ID
+        | Code::UNSUPPORTED_VERSION
+        | Code::UNSUPPORTED_FEATURE
+        | Code::INVALID_ARG
+        | Code::NOT_CONFIGURED
+        | Code::OFFSET_METADATA_TOO_LARGE
+        | Code::INVALID_COMMIT_OFFSET_SIZE
+        | Code::AUTO_OFFSET_RESET
+        | Code::FATAL => Verdict::Fatal,
+        Code::UNKNOWN_TOPIC_OR_PART | Code::LOCAL_UNKNOWN_TOPIC | Code::UNKNOWN_PARTITION => match stage {
+            Stage::Running | Stage::Partition => Verdict::Fatal,
+            Stage::Starting | Stage::Request => Verdict::Retryable,
+        },
+        Code::BAD_MSG | Code::BAD_COMPRESSION | Code::NOT_IMPLEMENTED | Code::MSG_SIZE_TOO_LARGE => match stage {
+            Stage::Partition => Verdict::Fatal,
+            _ => Verdict::Retryable,
+        },
+        Code::SSL if tls_rejected(&error.reason) => Verdict::Fatal,
+        _ => Verdict::Retryable,
+    }
+}
+
+/// Whether a handshake was refused for what was shown, and not cut off.
+fn tls_rejected(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["certificate", "alert", "wrong version number", "unknown ca", "no suitable"].iter().any(|sign| reason.contains(sign))
+}
+
+impl ClientError {
+    /// The error for the engine, `None` if it is none: `doing` tells what was tried, with the topic or partition.
+    pub(crate) fn judge(&self, stage: Stage, doing: &str) -> Option<ConnectorError> {
+        let verdict = classify(self, stage);
+        let text = || {
+            let hint = self.hint(stage).map(|hint| format!("; {hint}")).unwrap_or_default();
+            format!("{doing}: {} ({}){hint}", self.reason, self.name)
+        };
+        match verdict {
+            Verdict::Ignore => None,
+            Verdict::Retryable => Some(ConnectorError::retryable(text())),
+            Verdict::Fatal => Some(ConnectorError::fatal(text())),
+        }
+    }
+
+    fn hint(&self, stage: Stage) -> Option<&'static str> {
+        Some(match self.code {
+            Code::AUTHENTICATION | Code::SASL_AUTHENTICATION_FAILED | Code::ILLEGAL_SASL_STATE => {
+                "check the `sasl.` settings under `source.rdkafka`"
+            }
+            Code::UNSUPPORTED_SASL_MECHANISM => "set `source.rdkafka.sasl.mechanism` to one that the broker offers",
+            Code::SECURITY_DISABLED => "the broker has no security: check `source.rdkafka.security.protocol`",
+            Code::SSL => "check the `ssl.` settings under `source.rdkafka` and the broker's certificate",
+            Code::TOPIC_AUTHORIZATION_FAILED => "allow this user to READ and DESCRIBE the topic",
+            Code::GROUP_AUTHORIZATION_FAILED => "allow this user to READ the group `source.group_id`",
+            Code::TOPIC_EXCEPTION => "check `source.topics`",
+            Code::INVALID_GROUP_ID => "check `source.group_id`",
+            Code::INCONSISTENT_GROUP_PROTOCOL => {
+                "the group's other members use other strategies: check `source.rdkafka.partition.assignment.strategy`"
+            }
+            Code::INVALID_SESSION_TIMEOUT => "set `source.rdkafka.session.timeout.ms` within the broker's limits",
+            Code::FENCED_INSTANCE_ID => {
+                "another process runs with the same `group.instance.id`: give every process its own"
+            }
+            Code::GROUP_MAX_SIZE_REACHED => "the group is full: raise the broker's group.max.size or run fewer processes",
+            Code::AUTO_OFFSET_RESET => {
+                "records between the committed offset and the partition's oldest one are gone; \
+                 set `source.start_offset` to go on from the oldest, or move the group's offset"
+            }
+            Code::BAD_COMPRESSION | Code::NOT_IMPLEMENTED if stage == Stage::Partition => {
+                "this build cannot read the batch, and the client would skip it"
+            }
+            Code::BAD_MSG if stage == Stage::Partition => "the batch is damaged, and the client would skip it",
+            Code::MSG_SIZE_TOO_LARGE => {
+                "raise `source.rdkafka.receive.message.max.bytes` and `message.max.bytes` above the record's size"
+            }
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rdkafka::types::RDKafkaRespErr as Native;
+
+    use super::*;
+
+    const TRANSPORT: Code = Code(-195);
+
+    fn error(code: Code) -> ClientError {
+        ClientError { code, name: "NAME".to_owned(), reason: "words".to_owned(), fatal: false }
+    }
+
+    #[test]
+    fn a_code_is_the_number_that_librdkafka_gives_it() {
+        for (code, native) in [
+            (Code::BAD_MSG, Native::RD_KAFKA_RESP_ERR__BAD_MSG),
+            (Code::BAD_COMPRESSION, Native::RD_KAFKA_RESP_ERR__BAD_COMPRESSION),
+            (Code::NO_OFFSET, Native::RD_KAFKA_RESP_ERR__NO_OFFSET),
+            (TRANSPORT, Native::RD_KAFKA_RESP_ERR__TRANSPORT),
+            (Code::PARTITION_EOF, Native::RD_KAFKA_RESP_ERR__PARTITION_EOF),
+            (Code::UNKNOWN_PARTITION, Native::RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION),
+            (Code::LOCAL_UNKNOWN_TOPIC, Native::RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC),
+            (Code::ALL_BROKERS_DOWN, Native::RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN),
+            (Code::INVALID_ARG, Native::RD_KAFKA_RESP_ERR__INVALID_ARG),
+            (Code::SSL, Native::RD_KAFKA_RESP_ERR__SSL),
+            (Code::NOT_IMPLEMENTED, Native::RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED),
+            (Code::STATE, Native::RD_KAFKA_RESP_ERR__STATE),
+            (Code::AUTHENTICATION, Native::RD_KAFKA_RESP_ERR__AUTHENTICATION),
+            (Code::UNSUPPORTED_FEATURE, Native::RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE),
+            (Code::FATAL, Native::RD_KAFKA_RESP_ERR__FATAL),
+            (Code::NOT_CONFIGURED, Native::RD_KAFKA_RESP_ERR__NOT_CONFIGURED),
+            (Code::AUTO_OFFSET_RESET, Native::RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET),
+            (Code::UNKNOWN_TOPIC_OR_PART, Native::RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART),
+            (Code::MSG_SIZE_TOO_LARGE, Native::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE),
+            (Code::OFFSET_METADATA_TOO_LARGE, Native::RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE),
+            (Code::TOPIC_EXCEPTION, Native::RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION),
+            (Code::INCONSISTENT_GROUP_PROTOCOL, Native::RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL),
+            (Code::INVALID_GROUP_ID, Native::RD_KAFKA_RESP_ERR_INVALID_GROUP_ID),
+            (Code::INVALID_SESSION_TIMEOUT, Native::RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT),
+            (Code::INVALID_COMMIT_OFFSET_SIZE, Native::RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE),
+            (Code::TOPIC_AUTHORIZATION_FAILED, Native::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED),
+            (Code::GROUP_AUTHORIZATION_FAILED, Native::RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED),
+            (Code::CLUSTER_AUTHORIZATION_FAILED, Native::RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED),
+            (Code::UNSUPPORTED_SASL_MECHANISM, Native::RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM),
+            (Code::ILLEGAL_SASL_STATE, Native::RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE),
+            (Code::UNSUPPORTED_VERSION, Native::RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION),
+            (Code::SECURITY_DISABLED, Native::RD_KAFKA_RESP_ERR_SECURITY_DISABLED),
+            (Code::SASL_AUTHENTICATION_FAILED, Native::RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED),
+            (Code::GROUP_MAX_SIZE_REACHED, Native::RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED),
+            (Code::FENCED_INSTANCE_ID, Native::RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID),
+        ] {
+            assert_eq!(code.0, native as i32, "{native:?}");
+        }
+    }
+
+    #[test]
+    fn what_trying_again_cannot_change_is_fatal_everywhere() {
+        for code in [
+            Code::AUTHENTICATION,
+            Code::SASL_AUTHENTICATION_FAILED,
+            Code::TOPIC_AUTHORIZATION_FAILED,
+            Code::GROUP_AUTHORIZATION_FAILED,
+            Code::CLUSTER_AUTHORIZATION_FAILED,
+            Code::TOPIC_EXCEPTION,
+            Code::UNSUPPORTED_VERSION,
+            Code::FENCED_INSTANCE_ID,
+            Code::AUTO_OFFSET_RESET,
+            Code::FATAL,
+        ] {
+            for stage in [Stage::Starting, Stage::Running, Stage::Partition, Stage::Request] {
+                assert_eq!(classify(&error(code), stage), Verdict::Fatal, "{code:?} {stage:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_outage_is_retryable_everywhere_and_so_is_a_code_of_a_newer_broker() {
+        let rebalance_in_progress = Code(27);
+        for code in [TRANSPORT, Code::ALL_BROKERS_DOWN, Code(-185), Code(14), Code(16), Code(25), rebalance_in_progress] {
+            for stage in [Stage::Starting, Stage::Running, Stage::Partition, Stage::Request] {
+                assert_eq!(classify(&error(code), stage), Verdict::Retryable, "{code:?} {stage:?}");
+            }
+        }
+        assert_eq!(classify(&error(Code(9_999)), Stage::Running), Verdict::Retryable);
+    }
+
+    #[test]
+    fn a_missing_topic_may_still_be_created_until_the_first_assignment() {
+        for code in [Code::UNKNOWN_TOPIC_OR_PART, Code::LOCAL_UNKNOWN_TOPIC, Code::UNKNOWN_PARTITION] {
+            assert_eq!(classify(&error(code), Stage::Starting), Verdict::Retryable);
+            assert_eq!(classify(&error(code), Stage::Request), Verdict::Retryable);
+            assert_eq!(classify(&error(code), Stage::Running), Verdict::Fatal);
+            assert_eq!(classify(&error(code), Stage::Partition), Verdict::Fatal);
+        }
+    }
+
+    #[test]
+    fn what_the_client_would_skip_stops_the_pipeline() {
+        for code in [Code::BAD_MSG, Code::BAD_COMPRESSION, Code::NOT_IMPLEMENTED, Code::MSG_SIZE_TOO_LARGE] {
+            assert_eq!(classify(&error(code), Stage::Partition), Verdict::Fatal, "{code:?}");
+            assert_eq!(classify(&error(code), Stage::Running), Verdict::Retryable, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_certificate_is_fatal_and_a_cut_handshake_is_not() {
+        let ssl = |reason: &str| classify(&ClientError { reason: reason.to_owned(), ..error(Code::SSL) }, Stage::Starting);
+        assert_eq!(ssl("SSL handshake failed: certificate verify failed: self-signed certificate"), Verdict::Fatal);
+        assert_eq!(ssl("SSL handshake failed: tlsv1 alert unknown ca"), Verdict::Fatal);
+        assert_eq!(ssl("SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker listener?"), Verdict::Retryable);
+    }
+
+    #[test]
+    fn what_the_client_calls_fatal_is_fatal_whatever_the_code() {
+        assert_eq!(classify(&ClientError { fatal: true, ..error(TRANSPORT) }, Stage::Running), Verdict::Fatal);
+    }
+
+    #[test]
+    fn the_text_tells_what_was_tried_what_happened_and_what_to_do() {
+        let text = error(Code::GROUP_AUTHORIZATION_FAILED).judge(Stage::Running, "joining the group").map(|e| e.message);
+        let expected = "joining the group: words (NAME); allow this user to READ the group `source.group_id`";
+        assert_eq!(text.as_deref(), Some(expected));
+        assert!(error(Code::PARTITION_EOF).judge(Stage::Partition, "reading").is_none());
+    }
+}

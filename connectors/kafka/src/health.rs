@@ -1,0 +1,207 @@
+//! How the source stands with its brokers: which errors are told, and when waiting for an assignment has to end.
+//!
+//! An outage is no failure while it may pass. But a pipeline that waits for its first assignment, or for one that it lost,
+//! beyond the configured time ends with an error that quotes what the client said last.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use spate_runtime::error::ConnectorError;
+use spate_runtime::time::Time;
+
+use crate::error::{ClientError, Code, Stage};
+
+/// The same error is not told again before this has passed.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// What the client has said, and since when nothing has been assigned.
+#[derive(Debug)]
+pub(crate) struct Health {
+    topics: Vec<String>,
+    startup_timeout: Duration,
+    assignment_timeout: Duration,
+    waiting_since: Option<Time>,
+    /// Whether there was an assignment before.
+    joined: bool,
+    missing: BTreeSet<String>,
+    last_error: Option<(Time, String)>,
+    told: BTreeMap<Code, Time>,
+}
+
+impl Health {
+    /// A timeout of zero is none.
+    pub(crate) fn new(topics: Vec<String>, startup_timeout: Duration, assignment_timeout: Duration) -> Self {
+        Health {
+            topics,
+            startup_timeout,
+            assignment_timeout,
+            waiting_since: None,
+            joined: false,
+            missing: BTreeSet::new(),
+            last_error: None,
+            told: BTreeMap::new(),
+        }
+    }
+
+    /// Nothing is assigned from now on.
+    pub(crate) fn waits(&mut self, now: Time) {
+        self.waiting_since.get_or_insert(now);
+    }
+
+    /// There is an assignment, if an empty one: other members have all partitions.
+    pub(crate) fn assigned(&mut self) {
+        self.waiting_since = None;
+        self.joined = true;
+    }
+
+    /// Takes an error of the client; what is to be told, if anything.
+    ///
+    /// # Errors
+    /// The error is fatal.
+    pub(crate) fn take(&mut self, error: &ClientError, now: Time) -> Result<Option<ConnectorError>, ConnectorError> {
+        if error.code == Code::UNKNOWN_TOPIC_OR_PART {
+            // The client names the topic in the text only: `Subscribed topic not available: NAME: Broker: ..`.
+            let named = self.topics.iter().filter(|topic| error.reason.contains(&format!(": {topic}: ")));
+            self.missing.extend(named.cloned().collect::<Vec<_>>());
+        }
+        let stage = if self.joined { Stage::Running } else { Stage::Starting };
+        match error.judge(stage, "Kafka") {
+            None => Ok(None),
+            Some(judged) if judged.is_retryable() => Ok(self.tell(error.code, judged, now)),
+            Some(judged) => Err(judged),
+        }
+    }
+
+    /// Takes a retryable error that was judged elsewhere; what is to be told.
+    pub(crate) fn tell(&mut self, code: Code, error: ConnectorError, now: Time) -> Option<ConnectorError> {
+        // That all brokers are down follows from what was said about each, which tells more.
+        if code != Code::ALL_BROKERS_DOWN || self.last_error.is_none() {
+            self.last_error = Some((now, error.message.clone()));
+        }
+        let told = self.told.get(&code).is_some_and(|at| now.since(*at) < QUIET);
+        if told {
+            return None;
+        }
+        self.told.insert(code, now);
+        Some(error)
+    }
+
+    /// Ends the waiting when its time is over.
+    ///
+    /// # Errors
+    /// It is: fatal, told once.
+    pub(crate) fn check(&mut self, now: Time) -> Result<(), ConnectorError> {
+        let Some(since) = self.waiting_since else { return Ok(()) };
+        let (timeout, setting) = if self.joined {
+            (self.assignment_timeout, "assignment_timeout")
+        } else {
+            (self.startup_timeout, "startup_timeout")
+        };
+        if timeout.is_zero() || now.since(since) < timeout {
+            return Ok(());
+        }
+        self.waiting_since = None;
+        let topics: Vec<String> = self.topics.iter().map(|topic| format!("`{topic}`")).collect();
+        let mut text =
+            format!("no partition of {} was assigned within {timeout:?} (`source.{setting}`)", topics.join(", "));
+        if !self.missing.is_empty() && !self.joined {
+            let missing: Vec<String> = self.missing.iter().map(|topic| format!("`{topic}`")).collect();
+            let verb = if missing.len() == 1 { "does not exist" } else { "do not exist" };
+            text.push_str(&format!("; {} {verb} on the brokers, or this user may not see it", missing.join(", ")));
+        }
+        match &self.last_error {
+            Some((at, error)) => {
+                text.push_str(&format!("; the client's last error, {:.1?} before: {error}", now.since(*at)));
+            }
+            None => text.push_str("; the client reported no error: are `source.brokers` the right ones?"),
+        }
+        Err(ConnectorError::fatal(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO.after(Duration::from_secs(seconds))
+    }
+
+    fn health() -> Health {
+        let topics = vec!["orders".to_owned(), "lines".to_owned()];
+        let mut health = Health::new(topics, Duration::from_secs(30), Duration::from_secs(300));
+        health.waits(at(0));
+        health
+    }
+
+    fn error(code: Code, reason: &str) -> ClientError {
+        ClientError { code, name: "NAME".to_owned(), reason: reason.to_owned(), fatal: false }
+    }
+
+    #[test]
+    fn waiting_for_the_first_assignment_ends_with_the_last_error_and_its_age() {
+        let mut health = health();
+        let refused = error(Code(-195), "Connection refused");
+        assert!(health.take(&refused, at(20)).is_ok_and(|told| told.is_some()));
+        assert!(health.take(&error(Code::ALL_BROKERS_DOWN, "1/1 brokers are down"), at(21)).is_ok());
+        assert!(health.check(at(29)).is_ok());
+        let text = health.check(at(30)).expect_err("the time is over").message;
+        for part in ["`orders`, `lines`", "30s", "source.startup_timeout", "10.0s before", "Connection refused"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("brokers are down"), "{text}");
+        assert!(health.check(at(31)).is_ok(), "it is told once");
+    }
+
+    #[test]
+    fn a_missing_topic_is_named() {
+        let mut health = health();
+        let missing = "Subscribed topic not available: lines: Broker: Unknown topic or partition";
+        assert!(health.take(&error(Code::UNKNOWN_TOPIC_OR_PART, missing), at(1)).is_ok());
+        let text = health.check(at(30)).expect_err("the time is over").message;
+        assert!(text.contains("; `lines` does not exist"), "{text}");
+    }
+
+    #[test]
+    fn an_empty_assignment_ends_the_waiting() {
+        let mut health = health();
+        health.assigned();
+        assert!(health.check(at(10_000)).is_ok());
+    }
+
+    #[test]
+    fn an_assignment_that_never_comes_back_ends_the_pipeline() {
+        let mut health = health();
+        health.assigned();
+        health.waits(at(100));
+        health.waits(at(200));
+        assert!(health.check(at(399)).is_ok());
+        let text = health.check(at(400)).expect_err("the time is over").message;
+        assert!(text.contains("source.assignment_timeout") && text.contains("no error"), "{text}");
+    }
+
+    #[test]
+    fn a_timeout_of_zero_is_none() {
+        let mut health = Health::new(vec!["t".to_owned()], Duration::ZERO, Duration::ZERO);
+        health.waits(at(0));
+        assert!(health.check(at(1_000_000)).is_ok());
+    }
+
+    #[test]
+    fn the_same_error_is_told_once_in_a_while() {
+        let mut health = health();
+        let told: Vec<u64> = (0..25)
+            .filter(|&second| health.take(&error(Code(-195), "down"), at(second)).is_ok_and(|told| told.is_some()))
+            .collect();
+        assert_eq!(told, [0, 10, 20]);
+    }
+
+    #[test]
+    fn a_topic_that_goes_away_later_is_fatal() {
+        let mut health = health();
+        health.assigned();
+        let gone = "Subscribed topic not available: lines: Broker: Unknown topic or partition";
+        let fatal = health.take(&error(Code::UNKNOWN_TOPIC_OR_PART, gone), at(50)).expect_err("it is fatal");
+        assert!(fatal.message.contains("lines"), "{fatal}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The source against a broker in this process, driven without the engine; `apache.rs` against Apache Kafka.
+
+#[cfg(feature = "it")]
+mod apache;
+mod assignment;
+mod group;
+mod harness;
+mod outage;
+mod reading;
