@@ -1,1 +1,18 @@
-//! The ClickHouse sink of Spate
+//! The ClickHouse sink of Spate.
+//!
+//! `#[derive(Row)]` compares a struct with a `CREATE TABLE` and emits its RowBinary encoder ([`Row`]); the sink behind
+//! [`ClickHouse`] sends blocks of rows over HTTP, with the names and types of the columns in every insert.
+
+mod config;
+mod error;
+mod http;
+mod kind;
+mod row;
+mod sink;
+
+pub use kind::ClickHouse;
+pub use row::{Date, DateTime, DateTime64Millis, Row, StoreError, StoredAs, types};
+#[doc(hidden)]
+pub use row::{size, store};
+pub use spate_runtime::error::RowError;
+pub use spate_runtime::sink::Column;

@@ -1,0 +1,232 @@
+//! Which Rust types a column type stores, and their bytes. Hot path: everything is inlined into the row's encoder.
+//!
+//! RowBinary: integers and floats are little endian; text is a varint length and the bytes; `Nullable` is a byte 0 and
+//! the value, or a byte 1; `Array` is a varint count and the items; `LowCardinality` is nothing of its own.
+
+use super::types::{self, Array, FixedString, LowCardinality, Nullable};
+use super::values::{Date, DateTime, DateTime64Millis};
+
+/// A value that its column cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A time outside the years that the server knows.
+    #[error(
+        "{millis} ms since 1970 is outside the years 1900 to 2299 that a DateTime64 holds; seconds, micro- or nanoseconds in place of milliseconds?"
+    )]
+    DateTime64 {
+        /// The time.
+        millis: i64,
+    },
+}
+
+/// A Rust type that a column of type `M` stores as it is: nothing is rounded, cut or wrapped.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored in a ClickHouse column of the type `{M}`",
+    label = "the column's type is `{M}`",
+    note = "columns store the Rust type of the same width: `UInt64` a `u64`, `Float32` an `f32`, `Bool` a `bool`; convert with `as`, `try_into` or `From` before",
+    note = "`String` stores `&str`, `String`, `&[u8]`, `Vec<u8>`; `FixedString(N)` a `[u8; N]`; `Array(T)` a `Vec` or a slice",
+    note = "`Date`, `DateTime` and `DateTime64(3)` store the types `Date`, `DateTime` and `DateTime64Millis` of this crate; `Nullable(T)` what `T` stores, or an `Option` of it"
+)]
+pub trait StoredAs<M> {
+    /// How many bytes [`store`](StoredAs::store) appends at most.
+    fn size(&self) -> usize;
+
+    /// Appends the value.
+    ///
+    /// # Errors
+    /// The column cannot hold it.
+    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError>;
+}
+
+/// The most bytes of a length: ten groups of seven bits.
+const LENGTH: usize = 10;
+
+/// A length as an unsigned varint.
+#[inline(always)]
+fn length(length: usize, out: &mut Vec<u8>) {
+    if length < 0x80 {
+        out.push(length as u8);
+    } else {
+        long_length(length, out);
+    }
+}
+
+fn long_length(length: usize, out: &mut Vec<u8>) {
+    let mut rest = length;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+/// `$ty` in `$marker`, and in `Nullable` of it with the flag of a value in front.
+macro_rules! stored {
+    ($([$($generics:tt)*] $ty:ty, $marker:ty, |$value:ident, $out:ident| $size:expr, $store:expr;)*) => {$(
+        impl<$($generics)*> StoredAs<$marker> for $ty {
+            #[inline(always)]
+            fn size(&self) -> usize {
+                let $value = self;
+                let _ = $value;
+                $size
+            }
+
+            #[inline(always)]
+            fn store(&self, $out: &mut Vec<u8>) -> Result<(), StoreError> {
+                let $value = self;
+                $store;
+                Ok(())
+            }
+        }
+
+        impl<$($generics)*> StoredAs<Nullable<$marker>> for $ty {
+            #[inline(always)]
+            fn size(&self) -> usize {
+                1 + StoredAs::<$marker>::size(self)
+            }
+
+            #[inline(always)]
+            fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+                out.push(0);
+                StoredAs::<$marker>::store(self, out)
+            }
+        }
+    )*};
+}
+
+macro_rules! numbers {
+    ($($ty:ident $marker:ident;)*) => {
+        stored! {$(
+            [] $ty, types::$marker, |value, out| size_of::<$ty>(), out.extend_from_slice(&value.to_le_bytes());
+        )*}
+    };
+}
+
+numbers! {
+    i8 Int8; i16 Int16; i32 Int32; i64 Int64;
+    u8 UInt8; u16 UInt16; u32 UInt32; u64 UInt64;
+    f32 Float32; f64 Float64;
+}
+
+stored! {
+    [] bool, types::Bool, |value, out| 1, out.push(u8::from(*value));
+    [] Date, types::Date, |value, out| 2, out.extend_from_slice(&value.0.to_le_bytes());
+    [] DateTime, types::DateTime, |value, out| 4, out.extend_from_slice(&value.0.to_le_bytes());
+    [] DateTime64Millis, types::DateTime64<3>, |value, out| 8, {
+        if !(DateTime64Millis::MIN..=DateTime64Millis::MAX).contains(value) {
+            return Err(StoreError::DateTime64 { millis: value.0 });
+        }
+        out.extend_from_slice(&value.0.to_le_bytes());
+    };
+    [] str, types::String, |value, out| LENGTH + value.len(), text(value.as_bytes(), out);
+    [] String, types::String, |value, out| LENGTH + value.len(), text(value.as_bytes(), out);
+    [] [u8], types::String, |value, out| LENGTH + value.len(), text(value, out);
+    [] Vec<u8>, types::String, |value, out| LENGTH + value.len(), text(value, out);
+    [const N: usize] [u8; N], FixedString<N>, |value, out| N, out.extend_from_slice(value);
+}
+
+#[inline(always)]
+fn text(bytes: &[u8], out: &mut Vec<u8>) {
+    length(bytes.len(), out);
+    out.extend_from_slice(bytes);
+}
+
+/// In a dictionary the bytes are the same: only the server's storage differs.
+macro_rules! low_cardinality {
+    ($([$($generics:tt)*] $ty:ty, $marker:ty;)*) => {$(
+        low_cardinality!(@ [$($generics)*] $ty, $marker);
+        low_cardinality!(@ [$($generics)*] $ty, Nullable<$marker>);
+    )*};
+    (@ [$($generics:tt)*] $ty:ty, $marker:ty) => {
+        impl<$($generics)*> StoredAs<LowCardinality<$marker>> for $ty {
+            #[inline(always)]
+            fn size(&self) -> usize {
+                StoredAs::<$marker>::size(self)
+            }
+
+            #[inline(always)]
+            fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+                StoredAs::<$marker>::store(self, out)
+            }
+        }
+    };
+}
+
+low_cardinality! {
+    [] str, types::String;
+    [] String, types::String;
+    [] [u8], types::String;
+    [] Vec<u8>, types::String;
+    [const N: usize] [u8; N], FixedString<N>;
+}
+
+impl<M, T: StoredAs<M> + ?Sized> StoredAs<M> for &T {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        T::size(self)
+    }
+
+    #[inline(always)]
+    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        T::store(self, out)
+    }
+}
+
+impl<M, T: StoredAs<M>> StoredAs<Nullable<M>> for Option<T> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        1 + self.as_ref().map_or(0, T::size)
+    }
+
+    #[inline(always)]
+    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        match self {
+            Some(value) => {
+                out.push(0);
+                value.store(out)
+            }
+            None => {
+                out.push(1);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<M, T: StoredAs<M>> StoredAs<LowCardinality<Nullable<M>>> for Option<T> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        StoredAs::<Nullable<M>>::size(self)
+    }
+
+    #[inline(always)]
+    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        StoredAs::<Nullable<M>>::store(self, out)
+    }
+}
+
+impl<M, T: StoredAs<M>> StoredAs<Array<M>> for [T] {
+    #[inline]
+    fn size(&self) -> usize {
+        LENGTH + self.iter().map(T::size).sum::<usize>()
+    }
+
+    #[inline]
+    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        length(self.len(), out);
+        self.iter().try_for_each(|item| item.store(out))
+    }
+}
+
+impl<M, T: StoredAs<M>> StoredAs<Array<M>> for Vec<T> {
+    #[inline(always)]
+    fn size(&self) -> usize {
+        <[T] as StoredAs<Array<M>>>::size(self)
+    }
+
+    #[inline(always)]
+    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+        <[T] as StoredAs<Array<M>>>::store(self, out)
+    }
+}
