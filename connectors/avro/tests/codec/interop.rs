@@ -12,6 +12,9 @@ use crate::records::{Customer, Nothing, Order, Slim, Tree};
 
 const ORDER: &str = include_str!("../schemas/order.avsc");
 
+/// Sku, origin (nothing, a text or a number) and quantity.
+type LineExample = (String, Option<Result<String, i32>>, i32);
+
 /// A value of the schema with what the decoders must find in it.
 #[derive(Debug, Clone)]
 struct Example {
@@ -26,7 +29,7 @@ struct Example {
     weight: f32,
     ratio: Option<f64>,
     tags: std::collections::HashMap<String, String>,
-    lines: Vec<(String, Option<Result<String, i32>>, i32)>,
+    lines: Vec<LineExample>,
     scores: Vec<Option<i32>>,
     tree: (i32, Vec<(i32, usize)>),
     matrix: Vec<Vec<f64>>,
@@ -131,7 +134,7 @@ impl Example {
 
     fn value(&self) -> Value {
         let symbol = ["NEW", "PAID", "GONE"][self.status as usize];
-        let line = |(sku, origin, qty): &(String, Option<Result<String, i32>>, i32)| {
+        let line = |(sku, origin, qty): &LineExample| {
             let origin = match origin {
                 None => Value::Union(0, null()),
                 Some(Ok(text)) => Value::Union(1, Box::new(Value::String(text.clone()))),
@@ -328,5 +331,20 @@ fn the_schema_constant_is_the_schema() {
             .starts_with(r#"{"name":"shop.Tree","type":"record""#),
         "{}",
         tree.canonical_form()
+    );
+}
+
+#[test]
+fn the_fingerprint_constant_is_that_of_the_runtimes_canonical_form() {
+    let print = |schema: &str| {
+        spate_avro::fingerprint(&spate_avro::canonical_form(schema).expect("a schema"))
+    };
+    assert_eq!(Order::FINGERPRINT, print(ORDER));
+    assert_eq!(Order::FINGERPRINT, print(Order::SCHEMA));
+    assert_eq!(Tree::FINGERPRINT, print(Tree::SCHEMA));
+    assert_eq!(Customer::FINGERPRINT, print(Customer::SCHEMA));
+    assert_eq!(
+        Slim::FIELDS,
+        ["order_id", "placed_at", "note", "coupon", "codes"]
     );
 }

@@ -127,22 +127,32 @@ pub(super) fn column_type(cursor: &mut Cursor<'_>) -> Result<ColumnType, Finding
         )),
         ("FixedString", inside) => match inside.and_then(length) {
             Some(length) => Ok(ColumnType::FixedString(length)),
-            None => Err(mistake(place, "`FixedString` takes its length in bytes: `FixedString(3)`")),
+            None => Err(mistake(
+                place,
+                "`FixedString` takes its length in bytes: `FixedString(3)`",
+            )),
         },
         ("DateTime", None) => Ok(ColumnType::DateTime(None)),
         ("DateTime", Some(inside)) => match zone(inside) {
             Some(zone) => Ok(ColumnType::DateTime(Some(zone))),
-            None => Err(mistake(place, "`DateTime` takes a time zone: `DateTime('UTC')`")),
+            None => Err(mistake(
+                place,
+                "`DateTime` takes a time zone: `DateTime('UTC')`",
+            )),
         },
         ("DateTime64", None) => Ok(ColumnType::DateTime64Millis(None)),
         ("DateTime64", Some(inside)) => match precision(inside) {
             Some((3, zone)) => Ok(ColumnType::DateTime64Millis(zone)),
             Some(_) => later(format!("`{}`, a precision other than 3,", spelling())),
-            None => Err(mistake(place, "`DateTime64` takes a precision: `DateTime64(3)`, `DateTime64(3, 'UTC')`")),
+            None => Err(mistake(
+                place,
+                "`DateTime64` takes a precision: `DateTime64(3)`, `DateTime64(3, 'UTC')`",
+            )),
         },
-        ("Nullable" | "LowCardinality" | "Array", None) => {
-            Err(mistake(place, format!("`{name}` takes a type: `{name}(String)`")))
-        }
+        ("Nullable" | "LowCardinality" | "Array", None) => Err(mistake(
+            place,
+            format!("`{name}` takes a type: `{name}(String)`"),
+        )),
         ("Nullable", Some(mut inside)) => match only(&mut inside)? {
             inner @ (ColumnType::Nullable(_)
             | ColumnType::Array(_)
@@ -213,15 +223,22 @@ fn zone(mut inside: Cursor<'_>) -> Option<String> {
 /// The `3` of `FixedString(3)`.
 fn length(mut inside: Cursor<'_>) -> Option<usize> {
     match inside.next() {
-        Some(Token::Number(number, _)) if inside.is_empty() => number.parse().ok().filter(|length| *length > 0),
+        Some(Token::Number(number, _)) if inside.is_empty() => {
+            number.parse().ok().filter(|length| *length > 0)
+        }
         _ => None,
     }
 }
 
 /// The `3` or `3, 'UTC'` of a `DateTime64`.
 fn precision(mut inside: Cursor<'_>) -> Option<(u8, Option<String>)> {
-    let Some(Token::Number(number, _)) = inside.next() else { return None };
-    let precision = number.parse::<u8>().ok().filter(|precision| *precision <= 9)?;
+    let Some(Token::Number(number, _)) = inside.next() else {
+        return None;
+    };
+    let precision = number
+        .parse::<u8>()
+        .ok()
+        .filter(|precision| *precision <= 9)?;
     match inside.is_empty() {
         true => Some((precision, None)),
         false if inside.take(&Token::Comma) => Some((precision, Some(zone(inside)?))),

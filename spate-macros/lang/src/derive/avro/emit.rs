@@ -32,7 +32,7 @@ pub(super) fn record(
         let name = &in_schema.name;
         match field {
             Some(field) => {
-                let marker = kept(schema, &in_schema.ty);
+                let marker = kept(&in_schema.ty);
                 let (ident, ty) = (&field.ident, &field.ty);
                 let local = Ident::new(&format!("field_{n}"), Span::mixed_site());
                 decode.push(quote!(let #local = #avro::read::<#marker, #ty>(#name, reader)?;));

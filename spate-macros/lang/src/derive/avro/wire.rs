@@ -17,17 +17,17 @@ pub(super) fn wire() -> TokenStream {
 }
 
 /// The marker of a field that is kept: what the Rust type implements `FromAvro` for.
-pub(super) fn kept(schema: &Schema, ty: &Type) -> TokenStream {
+pub(super) fn kept(ty: &Type) -> TokenStream {
     let wire = wire();
     match &ty.kind {
         Kind::Long if ty.logical == Some(Logical::TimestampMillis) => {
             quote!(#wire::TimestampMillis)
         }
         Kind::Array(items) => {
-            let items = kept(schema, items);
+            let items = kept(items);
             quote!(#wire::Array<#items>)
         }
-        Kind::Union(branches) => union(branches, |branch| kept(schema, branch)),
+        Kind::Union(branches) => union(branches, |branch| kept(branch)),
         Kind::Named(_) => quote!(#wire::Record),
         kind => plain(kind),
     }
