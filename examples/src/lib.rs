@@ -1,1 +1,0 @@
-//! Whole programs that use Spate
