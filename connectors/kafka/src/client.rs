@@ -27,7 +27,12 @@ impl ClientContext for Context {
 }
 
 impl ConsumerContext for Context {
-    fn rebalance(&self, consumer: &BaseConsumer<Self>, _: RDKafkaRespErr, _: &mut TopicPartitionList) {
+    fn rebalance(
+        &self,
+        consumer: &BaseConsumer<Self>,
+        _: RDKafkaRespErr,
+        _: &mut TopicPartitionList,
+    ) {
         // A consumer that leaves gets its partitions taken away; it waits for ever until that is acknowledged.
         let _ = consumer.unassign();
     }
@@ -49,11 +54,19 @@ impl Client {
     pub(crate) fn create(config: &ClientConfig) -> KafkaResult<(Arc<Client>, mpsc::Receiver<()>)> {
         let consumer: BaseConsumer<Context> = config.create_with_context(Context)?;
         let (left, told) = mpsc::sync_channel(1);
-        Ok((Arc::new(Client { consumer: Some(consumer), left: Some(left) }), told))
+        Ok((
+            Arc::new(Client {
+                consumer: Some(consumer),
+                left: Some(left),
+            }),
+            told,
+        ))
     }
 
     pub(crate) fn consumer(&self) -> &BaseConsumer<Context> {
-        self.consumer.as_ref().expect("only the destructor takes the consumer")
+        self.consumer
+            .as_ref()
+            .expect("only the destructor takes the consumer")
     }
 
     pub(crate) fn native(&self) -> &NativeClient {
@@ -62,14 +75,21 @@ impl Client {
 
     /// Whether partitions come and go one by one.
     pub(crate) fn is_cooperative(&self) -> bool {
-        matches!(self.consumer().rebalance_protocol(), RebalanceProtocol::Cooperative)
+        matches!(
+            self.consumer().rebalance_protocol(),
+            RebalanceProtocol::Cooperative
+        )
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        let (Some(consumer), left) = (self.consumer.take(), self.left.take()) else { return };
-        let leaving = thread::Builder::new().name("spate-kafka-leave".to_owned()).spawn(move || leave(consumer, left));
+        let (Some(consumer), left) = (self.consumer.take(), self.left.take()) else {
+            return;
+        };
+        let leaving = thread::Builder::new()
+            .name("spate-kafka-leave".to_owned())
+            .spawn(move || leave(consumer, left));
         if let Err(error) = leaving {
             // The closure, and the consumer with it, was dropped: it has left on this thread.
             tracing::debug!("no thread to leave the consumer group on: {error}");

@@ -75,14 +75,18 @@ impl<'de> Visitor<'de> for NamesVisitor {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Names, E> {
-        Ok(Names(text.split(',').map(|name| name.trim().to_owned()).collect()))
+        Ok(Names(
+            text.split(',').map(|name| name.trim().to_owned()).collect(),
+        ))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Names, A::Error> {
         let mut names = Vec::new();
         while let Some(name) = items.next_element::<String>()? {
             if name.contains(',') {
-                return Err(A::Error::custom("a name of the list contains a comma; write one name per item"));
+                return Err(A::Error::custom(
+                    "a name of the list contains a comma; write one name per item",
+                ));
             }
             names.push(name.trim().to_owned());
         }
@@ -122,7 +126,10 @@ impl Settings {
             (Some(topics), None) => topics.0,
             (None, Some(topic)) => vec![topic],
             (None, None) => {
-                return Err(section.error("topics", "missing; set `topics: [..]`, `topic`, or `kafka(topic = \"..\")`"));
+                return Err(section.error(
+                    "topics",
+                    "missing; set `topics: [..]`, `topic`, or `kafka(topic = \"..\")`",
+                ));
             }
         };
         check_topics(section, &topics)?;
@@ -135,7 +142,10 @@ impl Settings {
             }
         }
         let mut client = ClientConfig::new();
-        client.set_log_level(RDKafkaLogLevel::Info).set("fetch.queue.backoff.ms", "5").set("client.id", "spate");
+        client
+            .set_log_level(RDKafkaLogLevel::Info)
+            .set("fetch.queue.backoff.ms", "5")
+            .set("client.id", "spate");
         for (key, value) in &config.rdkafka {
             client.set(key, value.expose());
         }
@@ -151,7 +161,14 @@ impl Settings {
             .set("enable.partition.eof", "false")
             // Start offsets are given with every assignment: this is for offsets that no longer exist, and there only the
             // oldest record loses nothing that is still on the broker.
-            .set("auto.offset.reset", if config.start_offset == StartOffset::Fail { "error" } else { "earliest" });
+            .set(
+                "auto.offset.reset",
+                if config.start_offset == StartOffset::Fail {
+                    "error"
+                } else {
+                    "earliest"
+                },
+            );
         let settings = Settings {
             topics,
             group_id: config.group_id,
@@ -160,7 +177,11 @@ impl Settings {
             assignment_timeout: config.assignment_timeout,
             read_committed: true,
             client,
-            values: config.rdkafka.into_values().map(|value| value.expose().to_owned()).collect(),
+            values: config
+                .rdkafka
+                .into_values()
+                .map(|value| value.expose().to_owned())
+                .collect(),
         };
         settings.check_client(section)
     }
@@ -175,8 +196,12 @@ impl Settings {
             }
             Err(KafkaError::ClientConfig(result, _, key, _)) => {
                 let message = match result {
-                    RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN => "librdkafka has no setting of this name",
-                    _ => "librdkafka does not take this value; its CONFIGURATION.md lists what it takes",
+                    RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN => {
+                        "librdkafka has no setting of this name"
+                    }
+                    _ => {
+                        "librdkafka does not take this value; its CONFIGURATION.md lists what it takes"
+                    }
                 };
                 Err(section.error(&format!("rdkafka.{key}"), message))
             }
@@ -204,7 +229,9 @@ impl Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings").field("topics", &self.topics).finish_non_exhaustive()
+        f.debug_struct("Settings")
+            .field("topics", &self.topics)
+            .finish_non_exhaustive()
     }
 }
 
@@ -231,10 +258,18 @@ fn check_topics(section: &Section, topics: &[String]) -> Result<(), ConfigError>
     }
     for (index, topic) in topics.iter().enumerate() {
         if topic.starts_with('^') {
-            return Err(section.error("topics", "patterns of topics are not supported; list the topics"));
+            return Err(section.error(
+                "topics",
+                "patterns of topics are not supported; list the topics",
+            ));
         }
         let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        if topic.is_empty() || topic.len() > 249 || topic == "." || topic == ".." || !topic.chars().all(legal) {
+        if topic.is_empty()
+            || topic.len() > 249
+            || topic == "."
+            || topic == ".."
+            || !topic.chars().all(legal)
+        {
             let message = "not a topic's name: 1 to 249 letters, digits, `.`, `_` or `-`";
             return Err(section.error("topics", message));
         }

@@ -30,7 +30,11 @@ pub(crate) struct Health {
 
 impl Health {
     /// A timeout of zero is none.
-    pub(crate) fn new(topics: Vec<String>, startup_timeout: Duration, assignment_timeout: Duration) -> Self {
+    pub(crate) fn new(
+        topics: Vec<String>,
+        startup_timeout: Duration,
+        assignment_timeout: Duration,
+    ) -> Self {
         Health {
             topics,
             startup_timeout,
@@ -58,13 +62,24 @@ impl Health {
     ///
     /// # Errors
     /// The error is fatal.
-    pub(crate) fn take(&mut self, error: &ClientError, now: Time) -> Result<Option<ConnectorError>, ConnectorError> {
+    pub(crate) fn take(
+        &mut self,
+        error: &ClientError,
+        now: Time,
+    ) -> Result<Option<ConnectorError>, ConnectorError> {
         if error.code == Code::UNKNOWN_TOPIC_OR_PART {
             // The client names the topic in the text only: `Subscribed topic not available: NAME: Broker: ..`.
-            let named = self.topics.iter().filter(|topic| error.reason.contains(&format!(": {topic}: ")));
+            let named = self
+                .topics
+                .iter()
+                .filter(|topic| error.reason.contains(&format!(": {topic}: ")));
             self.missing.extend(named.cloned().collect::<Vec<_>>());
         }
-        let stage = if self.joined { Stage::Running } else { Stage::Starting };
+        let stage = if self.joined {
+            Stage::Running
+        } else {
+            Stage::Starting
+        };
         match error.judge(stage, "Kafka") {
             None => Ok(None),
             Some(judged) if judged.is_retryable() => Ok(self.tell(error.code, judged, now)),
@@ -73,12 +88,20 @@ impl Health {
     }
 
     /// Takes a retryable error that was judged elsewhere; what is to be told.
-    pub(crate) fn tell(&mut self, code: Code, error: ConnectorError, now: Time) -> Option<ConnectorError> {
+    pub(crate) fn tell(
+        &mut self,
+        code: Code,
+        error: ConnectorError,
+        now: Time,
+    ) -> Option<ConnectorError> {
         // That all brokers are down follows from what was said about each, which tells more.
         if code != Code::ALL_BROKERS_DOWN || self.last_error.is_none() {
             self.last_error = Some((now, error.message.clone()));
         }
-        let told = self.told.get(&code).is_some_and(|at| now.since(*at) < QUIET);
+        let told = self
+            .told
+            .get(&code)
+            .is_some_and(|at| now.since(*at) < QUIET);
         if told {
             return None;
         }
@@ -91,7 +114,9 @@ impl Health {
     /// # Errors
     /// It is: fatal, told once.
     pub(crate) fn check(&mut self, now: Time) -> Result<(), ConnectorError> {
-        let Some(since) = self.waiting_since else { return Ok(()) };
+        let Some(since) = self.waiting_since else {
+            return Ok(());
+        };
         let (timeout, setting) = if self.joined {
             (self.assignment_timeout, "assignment_timeout")
         } else {
@@ -101,19 +126,40 @@ impl Health {
             return Ok(());
         }
         self.waiting_since = None;
-        let topics: Vec<String> = self.topics.iter().map(|topic| format!("`{topic}`")).collect();
-        let mut text =
-            format!("no partition of {} was assigned within {timeout:?} (`source.{setting}`)", topics.join(", "));
+        let topics: Vec<String> = self
+            .topics
+            .iter()
+            .map(|topic| format!("`{topic}`"))
+            .collect();
+        let mut text = format!(
+            "no partition of {} was assigned within {timeout:?} (`source.{setting}`)",
+            topics.join(", ")
+        );
         if !self.missing.is_empty() && !self.joined {
-            let missing: Vec<String> = self.missing.iter().map(|topic| format!("`{topic}`")).collect();
-            let verb = if missing.len() == 1 { "does not exist" } else { "do not exist" };
-            text.push_str(&format!("; {} {verb} on the brokers, or this user may not see it", missing.join(", ")));
+            let missing: Vec<String> = self
+                .missing
+                .iter()
+                .map(|topic| format!("`{topic}`"))
+                .collect();
+            let verb = if missing.len() == 1 {
+                "does not exist"
+            } else {
+                "do not exist"
+            };
+            text.push_str(&format!(
+                "; {} {verb} on the brokers, or this user may not see it",
+                missing.join(", ")
+            ));
         }
         match &self.last_error {
             Some((at, error)) => {
-                text.push_str(&format!("; the client's last error, {:.1?} before: {error}", now.since(*at)));
+                text.push_str(&format!(
+                    "; the client's last error, {:.1?} before: {error}",
+                    now.since(*at)
+                ));
             }
-            None => text.push_str("; the client reported no error: are `source.brokers` the right ones?"),
+            None => text
+                .push_str("; the client reported no error: are `source.brokers` the right ones?"),
         }
         Err(ConnectorError::fatal(text))
     }
@@ -135,18 +181,40 @@ mod tests {
     }
 
     fn error(code: Code, reason: &str) -> ClientError {
-        ClientError { code, name: "NAME".to_owned(), reason: reason.to_owned(), fatal: false }
+        ClientError {
+            code,
+            name: "NAME".to_owned(),
+            reason: reason.to_owned(),
+            fatal: false,
+        }
     }
 
     #[test]
     fn waiting_for_the_first_assignment_ends_with_the_last_error_and_its_age() {
         let mut health = health();
         let refused = error(Code(-195), "Connection refused");
-        assert!(health.take(&refused, at(20)).is_ok_and(|told| told.is_some()));
-        assert!(health.take(&error(Code::ALL_BROKERS_DOWN, "1/1 brokers are down"), at(21)).is_ok());
+        assert!(
+            health
+                .take(&refused, at(20))
+                .is_ok_and(|told| told.is_some())
+        );
+        assert!(
+            health
+                .take(
+                    &error(Code::ALL_BROKERS_DOWN, "1/1 brokers are down"),
+                    at(21)
+                )
+                .is_ok()
+        );
         assert!(health.check(at(29)).is_ok());
         let text = health.check(at(30)).expect_err("the time is over").message;
-        for part in ["`orders`, `lines`", "30s", "source.startup_timeout", "10.0s before", "Connection refused"] {
+        for part in [
+            "`orders`, `lines`",
+            "30s",
+            "source.startup_timeout",
+            "10.0s before",
+            "Connection refused",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("brokers are down"), "{text}");
@@ -157,7 +225,11 @@ mod tests {
     fn a_missing_topic_is_named() {
         let mut health = health();
         let missing = "Subscribed topic not available: lines: Broker: Unknown topic or partition";
-        assert!(health.take(&error(Code::UNKNOWN_TOPIC_OR_PART, missing), at(1)).is_ok());
+        assert!(
+            health
+                .take(&error(Code::UNKNOWN_TOPIC_OR_PART, missing), at(1))
+                .is_ok()
+        );
         let text = health.check(at(30)).expect_err("the time is over").message;
         assert!(text.contains("; `lines` does not exist"), "{text}");
     }
@@ -177,7 +249,10 @@ mod tests {
         health.waits(at(200));
         assert!(health.check(at(399)).is_ok());
         let text = health.check(at(400)).expect_err("the time is over").message;
-        assert!(text.contains("source.assignment_timeout") && text.contains("no error"), "{text}");
+        assert!(
+            text.contains("source.assignment_timeout") && text.contains("no error"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -191,7 +266,11 @@ mod tests {
     fn the_same_error_is_told_once_in_a_while() {
         let mut health = health();
         let told: Vec<u64> = (0..25)
-            .filter(|&second| health.take(&error(Code(-195), "down"), at(second)).is_ok_and(|told| told.is_some()))
+            .filter(|&second| {
+                health
+                    .take(&error(Code(-195), "down"), at(second))
+                    .is_ok_and(|told| told.is_some())
+            })
             .collect();
         assert_eq!(told, [0, 10, 20]);
     }
@@ -201,7 +280,9 @@ mod tests {
         let mut health = health();
         health.assigned();
         let gone = "Subscribed topic not available: lines: Broker: Unknown topic or partition";
-        let fatal = health.take(&error(Code::UNKNOWN_TOPIC_OR_PART, gone), at(50)).expect_err("it is fatal");
+        let fatal = health
+            .take(&error(Code::UNKNOWN_TOPIC_OR_PART, gone), at(50))
+            .expect_err("it is fatal");
         assert!(fatal.message.contains("lines"), "{fatal}");
     }
 }

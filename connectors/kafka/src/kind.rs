@@ -40,7 +40,12 @@ impl SourceKind for Kafka {
                     KafkaError::ClientCreation(text) => settings.redact(&text),
                     other => settings.redact(&other.to_string()),
                 };
-                Err(section.error("rdkafka", format!("librdkafka refuses these settings: {text}")).into())
+                Err(section
+                    .error(
+                        "rdkafka",
+                        format!("librdkafka refuses these settings: {text}"),
+                    )
+                    .into())
             }
         }
     }

@@ -43,7 +43,12 @@ enum Jump {
 
 impl Lane {
     /// A lane that reads `queue`.
-    pub(crate) fn new(id: LaneId, partition: Partition, queue: Queue, progress: Arc<Progress>) -> Self {
+    pub(crate) fn new(
+        id: LaneId,
+        partition: Partition,
+        queue: Queue,
+        progress: Arc<Progress>,
+    ) -> Self {
         Lane {
             id,
             partition,
@@ -68,9 +73,15 @@ impl Lane {
         }
         let (mut passing, mut fatal) = (None, None);
         for message in self.reader.iter() {
-            let Some(error) = message.error() else { continue };
+            let Some(error) = message.error() else {
+                continue;
+            };
             let doing = if error.code == Code::AUTO_OFFSET_RESET {
-                format!("offset {} of {} does not exist", message.offset(), self.partition)
+                format!(
+                    "offset {} of {} does not exist",
+                    message.offset(),
+                    self.partition
+                )
             } else {
                 format!("reading {}", self.partition)
             };
@@ -98,22 +109,39 @@ impl Lane {
 
     /// Keeps what was not handed out before, each record once and in order.
     fn keep_order(&mut self) {
-        let floor = if self.begun { self.next_offset } else { i64::MIN };
+        let floor = if self.begun {
+            self.next_offset
+        } else {
+            i64::MIN
+        };
         let mut check = Ascending(floor);
-        if !self.reader.iter().all(|message| check.goes_on(message.offset())) {
+        if !self
+            .reader
+            .iter()
+            .all(|message| check.goes_on(message.offset()))
+        {
             let mut filter = Ascending(floor);
-            self.reader.retain(|message| filter.goes_on(message.offset()));
+            self.reader
+                .retain(|message| filter.goes_on(message.offset()));
         }
     }
 
     /// Finds out why offsets do not go on where they stopped.
     fn check_jump(&mut self) -> Result<(), ConnectorError> {
-        let Some(expected) = self.progress.position() else { return Ok(()) };
-        let Some(first) = self.reader.iter().next().map(|message| message.offset()) else { return Ok(()) };
+        let Some(expected) = self.progress.position() else {
+            return Ok(());
+        };
+        let Some(first) = self.reader.iter().next().map(|message| message.offset()) else {
+            return Ok(());
+        };
         if first == expected {
             return Ok(());
         }
-        let watermarks = native::watermarks(self.reader.queue().client(), &self.partition.topic, self.partition.number);
+        let watermarks = native::watermarks(
+            self.reader.queue().client(),
+            &self.partition.topic,
+            self.partition.number,
+        );
         match judge_jump(expected, first, self.begun, watermarks) {
             Jump::Restarted(expected, first) if self.begun => {
                 self.reader.clear();
@@ -152,15 +180,28 @@ impl Ascending {
 }
 
 /// `watermarks` are the oldest and the next offset on the broker, as far as they are known.
-fn judge_jump(expected: i64, first: i64, begun: bool, watermarks: (Option<i64>, Option<i64>)) -> Jump {
+fn judge_jump(
+    expected: i64,
+    first: i64,
+    begun: bool,
+    watermarks: (Option<i64>, Option<i64>),
+) -> Jump {
     let (low, high) = watermarks;
     if first < expected {
         // Once begun, an earlier offset is a record that comes again, unless the log itself ends before.
         let restarted = !begun || high.is_some_and(|high| high < expected);
-        return if restarted { Jump::Restarted(expected, first) } else { Jump::None };
+        return if restarted {
+            Jump::Restarted(expected, first)
+        } else {
+            Jump::None
+        };
     }
     // Compaction and transactions leave holes as well; only behind the oldest record are they losses.
-    if low.is_some_and(|low| low > expected) { Jump::Gone(expected, first) } else { Jump::None }
+    if low.is_some_and(|low| low > expected) {
+        Jump::Gone(expected, first)
+    } else {
+        Jump::None
+    }
 }
 
 impl SourceLane for Lane {
@@ -180,7 +221,9 @@ impl SourceLane for Lane {
         if self.progress.is_paused() {
             return Ok(Fetched::Empty);
         }
-        let Some(ticket) = self.progress.begin_fetch() else { return Ok(Fetched::Empty) };
+        let Some(ticket) = self.progress.begin_fetch() else {
+            return Ok(Fetched::Empty);
+        };
         self.reader.fetch(max_records.max(1));
         if self.reader.is_empty() {
             self.progress.fetched_nothing();
@@ -226,7 +269,10 @@ mod tests {
     #[test]
     fn each_offset_is_kept_once_and_in_order() {
         let mut filter = Ascending(12);
-        let kept: Vec<i64> = [10, 11, 12, 13, 12, 13, 15, 14, 16].into_iter().filter(|&o| filter.goes_on(o)).collect();
+        let kept: Vec<i64> = [10, 11, 12, 13, 12, 13, 15, 14, 16]
+            .into_iter()
+            .filter(|&o| filter.goes_on(o))
+            .collect();
         assert_eq!(kept, [12, 13, 15, 16]);
     }
 
@@ -239,15 +285,31 @@ mod tests {
 
     #[test]
     fn a_log_that_ends_before_the_position_began_again() {
-        assert_eq!(judge_jump(100, 0, true, (Some(0), Some(20))), Jump::Restarted(100, 0));
-        assert_eq!(judge_jump(500, 0, false, (Some(0), Some(100))), Jump::Restarted(500, 0));
+        assert_eq!(
+            judge_jump(100, 0, true, (Some(0), Some(20))),
+            Jump::Restarted(100, 0)
+        );
+        assert_eq!(
+            judge_jump(500, 0, false, (Some(0), Some(100))),
+            Jump::Restarted(500, 0)
+        );
     }
 
     #[test]
     fn only_what_lies_before_the_oldest_record_is_gone() {
-        assert_eq!(judge_jump(50, 80, false, (Some(80), Some(100))), Jump::Gone(50, 80));
-        assert_eq!(judge_jump(50, 80, true, (Some(80), Some(100))), Jump::Gone(50, 80));
-        assert_eq!(judge_jump(50, 60, true, (Some(0), Some(100))), Jump::None, "compacted");
+        assert_eq!(
+            judge_jump(50, 80, false, (Some(80), Some(100))),
+            Jump::Gone(50, 80)
+        );
+        assert_eq!(
+            judge_jump(50, 80, true, (Some(80), Some(100))),
+            Jump::Gone(50, 80)
+        );
+        assert_eq!(
+            judge_jump(50, 60, true, (Some(0), Some(100))),
+            Jump::None,
+            "compacted"
+        );
         assert_eq!(judge_jump(50, 60, true, (None, None)), Jump::None);
     }
 }

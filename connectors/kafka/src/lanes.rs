@@ -46,9 +46,22 @@ impl Lanes {
         LaneId(self.last_id)
     }
 
-    pub(crate) fn add(&mut self, id: LaneId, partition: Partition, progress: Arc<Progress>, now: Time) {
+    pub(crate) fn add(
+        &mut self,
+        id: LaneId,
+        partition: Partition,
+        progress: Arc<Progress>,
+        now: Time,
+    ) {
         let watch = Watch::new(now, Held::sight(&progress));
-        self.held.insert(id, Held { partition, progress, watch });
+        self.held.insert(
+            id,
+            Held {
+                partition,
+                progress,
+                watch,
+            },
+        );
     }
 
     pub(crate) fn remove(&mut self, id: LaneId) {
@@ -60,22 +73,45 @@ impl Lanes {
     }
 
     pub(crate) fn holds(&self, id: LaneId, partition: &Partition) -> bool {
-        self.held.get(&id).is_some_and(|held| held.partition == *partition)
+        self.held
+            .get(&id)
+            .is_some_and(|held| held.partition == *partition)
     }
 
     pub(crate) fn all(&self) -> BTreeSet<LaneId> {
         self.held.keys().copied().collect()
     }
 
+    /// The partitions of all lanes.
+    pub(crate) fn partitions(&self) -> Vec<Slot> {
+        let slot = |Partition { topic, number }: &Partition| Slot {
+            topic: topic.to_string(),
+            partition: *number,
+            offset: 0,
+            error: Code::NONE,
+        };
+        self.held
+            .values()
+            .map(|held| slot(&held.partition))
+            .collect()
+    }
+
     /// The lanes of these partitions.
     pub(crate) fn of(&self, partitions: &[Slot]) -> BTreeSet<LaneId> {
-        partitions.iter().filter_map(|slot| self.find(&slot.topic, slot.partition)).collect()
+        partitions
+            .iter()
+            .filter_map(|slot| self.find(&slot.topic, slot.partition))
+            .collect()
     }
 
     /// The lane of a partition.
     pub(crate) fn find(&self, topic: &str, number: i32) -> Option<LaneId> {
-        let matches = |held: &Held| held.partition.number == number && &*held.partition.topic == topic;
-        self.held.iter().find(|(_, held)| matches(held)).map(|(id, _)| *id)
+        let matches =
+            |held: &Held| held.partition.number == number && &*held.partition.topic == topic;
+        self.held
+            .iter()
+            .find(|(_, held)| matches(held))
+            .map(|(id, _)| *id)
     }
 
     pub(crate) fn set_paused(&self, lanes: &[LaneId], paused: bool) {
@@ -91,23 +127,40 @@ impl Lanes {
 
     /// Makes the client fetch again from the lane's position.
     pub(crate) fn rewind(&self, id: LaneId, client: &Client) -> Result<(), ClientError> {
-        let Some(Held { partition, progress, .. }) = self.held.get(&id) else { return Ok(()) };
-        let offset = progress.begin_rewind().map_or(Offset::Beginning, Offset::Offset);
+        let Some(Held {
+            partition,
+            progress,
+            ..
+        }) = self.held.get(&id)
+        else {
+            return Ok(());
+        };
+        let offset = progress
+            .begin_rewind()
+            .map_or(Offset::Beginning, Offset::Offset);
         let mut list = TopicPartitionList::with_capacity(1);
         let sought = list
             .add_partition(&partition.topic, partition.number)
             .set_offset(offset)
             // Without a timeout the call only orders it; whatever is in the queue is outdated when it returns.
-            .and_then(|()| client.consumer().seek_partitions(list, std::time::Duration::ZERO));
+            .and_then(|()| {
+                client
+                    .consumer()
+                    .seek_partitions(list, std::time::Duration::ZERO)
+            });
         progress.end_rewind();
         let failed = |error: rdkafka::error::KafkaError| {
-            native::client_error(Code::STATE, format!("going back to {offset:?} of {partition} failed: {error}"), false)
+            native::client_error(
+                Code::STATE,
+                format!("going back to {offset:?} of {partition} failed: {error}"),
+                false,
+            )
         };
         sought.map(|_| ()).map_err(failed)
     }
 
     /// The lanes that asked to be rewound, and those that the watch finds to be stuck.
-    pub(crate) fn to_rewind(&mut self, client: &Client, now: Time) -> Vec<LaneId> {
+    pub(crate) fn rewinds_due(&mut self, client: &Client, now: Time) -> Vec<LaneId> {
         let look = now.since(self.looked_at) >= watch::INTERVAL;
         if look {
             self.looked_at = now;
@@ -125,7 +178,11 @@ impl Lanes {
 
 impl Held {
     fn is_stuck(&mut self, client: &Client, now: Time) -> bool {
-        let Held { partition, progress, watch } = self;
+        let Held {
+            partition,
+            progress,
+            watch,
+        } = self;
         let watermarks = || native::watermarks(client, &partition.topic, partition.number);
         match watch.look(now, Held::sight(progress), watermarks) {
             None => false,

@@ -7,7 +7,8 @@
 //!
 //! - `config.rs`, `passthrough.rs`: the `source` section and what it lets through to librdkafka.
 //! - `kind.rs`: [`Kafka`], the stage.
-//! - `source.rs`, `lanes.rs`, `start.rs`: the control plane, the lanes it has given out, the offsets they start from.
+//! - `source.rs`, `source/rebalance.rs`: the control plane, and partitions that come and go.
+//! - `lanes.rs`, `start.rs`: the lanes that were given out, the offsets that they start from.
 //! - `health.rs`: which errors are told, and when waiting for an assignment ends.
 //! - `lane.rs`, `progress.rs`: the data plane, and what it shares with the control plane.
 //! - `watch.rs`: partitions that are assigned and not fetched.

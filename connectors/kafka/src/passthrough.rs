@@ -6,7 +6,8 @@
 /// Whether the settings of TLS and SASL can be used.
 const TLS: bool = cfg!(feature = "tls");
 
-const COMMITS: &str = "the engine commits offsets itself, after the rows are durable; use `checkpoint.interval`";
+const COMMITS: &str =
+    "the engine commits offsets itself, after the rows are durable; use `checkpoint.interval`";
 const OFFSETS: &str = "offsets are stored in Kafka, by the engine; remove it";
 const BROKERS: &str = "use `source.brokers`";
 
@@ -23,18 +24,49 @@ const DENIED: &[(&str, &str)] = &[
     ("metadata.broker.list", BROKERS),
     ("group.id", "use `source.group_id`"),
     ("auto.offset.reset", "use `source.start_offset`"),
-    ("group.protocol", "only the classic group protocol is supported; remove it"),
-    ("group.protocol.type", "only the classic group protocol is supported; remove it"),
-    ("group.remote.assignor", "it belongs to another group protocol; use `partition.assignment.strategy`"),
-    ("enable.partition.eof", "a Kafka source has no end; remove it"),
-    ("statistics.interval.ms", "the client's statistics are not read; remove it"),
-    ("test.mock.num.brokers", "it replaces the brokers; remove it"),
-    ("enabled_events", "the source decides which events it takes; remove it"),
-    ("log.queue", "the client's log goes to the pipeline's log; remove it"),
+    (
+        "group.protocol",
+        "only the classic group protocol is supported; remove it",
+    ),
+    (
+        "group.protocol.type",
+        "only the classic group protocol is supported; remove it",
+    ),
+    (
+        "group.remote.assignor",
+        "it belongs to another group protocol; use `partition.assignment.strategy`",
+    ),
+    (
+        "enable.partition.eof",
+        "a Kafka source has no end; remove it",
+    ),
+    (
+        "statistics.interval.ms",
+        "the client's statistics are not read; remove it",
+    ),
+    (
+        "test.mock.num.brokers",
+        "it replaces the brokers; remove it",
+    ),
+    (
+        "enabled_events",
+        "the source decides which events it takes; remove it",
+    ),
+    (
+        "log.queue",
+        "the client's log goes to the pipeline's log; remove it",
+    ),
 ];
 
 /// Families of settings that need TLS or SASL in the client.
-const NEEDS_TLS: &[&str] = &["ssl.", "ssl_", "sasl.", "enable.ssl.", "enable.sasl.", "https."];
+const NEEDS_TLS: &[&str] = &[
+    "ssl.",
+    "ssl_",
+    "sasl.",
+    "enable.ssl.",
+    "enable.sasl.",
+    "https.",
+];
 
 /// Whether a pipeline may set `key` to `value`.
 ///
@@ -46,7 +78,9 @@ pub(crate) fn check(key: &str, value: &str) -> Result<(), String> {
         return Err((*instead).to_owned());
     }
     if name != key {
-        return Err(format!("librdkafka has no setting of this name; write `{name}`"));
+        return Err(format!(
+            "librdkafka has no setting of this name; write `{name}`"
+        ));
     }
     if name == "partition.assignment.strategy" {
         check_strategy(value)?;
@@ -59,12 +93,21 @@ pub(crate) fn check(key: &str, value: &str) -> Result<(), String> {
 
 /// Eager and cooperative strategies cannot serve one group together.
 fn check_strategy(value: &str) -> Result<(), String> {
-    let names = || value.split(',').map(str::trim).filter(|name| !name.is_empty());
-    let cooperative = names().filter(|name| name.to_ascii_lowercase().starts_with("cooperative")).count();
+    let names = || {
+        value
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+    };
+    let cooperative = names()
+        .filter(|name| name.to_ascii_lowercase().starts_with("cooperative"))
+        .count();
     if cooperative != 0 && cooperative != names().count() {
-        return Err("eager and cooperative strategies are mixed; list strategies of one kind, \
+        return Err(
+            "eager and cooperative strategies are mixed; list strategies of one kind, \
                     and change the kind of a running group by stopping all its members first"
-            .to_owned());
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -83,10 +126,16 @@ fn needs_tls(name: &str, value: &str) -> bool {
 
 /// Replaces every value of three characters or more by `***`: what the client says about its settings may quote them.
 pub(crate) fn redact(text: &str, values: &[String]) -> String {
-    let mut values: Vec<&str> = values.iter().map(String::as_str).filter(|value| value.len() >= 3).collect();
+    let mut values: Vec<&str> = values
+        .iter()
+        .map(String::as_str)
+        .filter(|value| value.len() >= 3)
+        .collect();
     // The longest first, or a value that is part of another would leave the rest of it.
     values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    values.iter().fold(text.to_owned(), |text, value| text.replace(value, "***"))
+    values
+        .iter()
+        .fold(text.to_owned(), |text, value| text.replace(value, "***"))
 }
 
 #[cfg(test)]
@@ -121,7 +170,10 @@ mod tests {
 
     #[test]
     fn the_right_spelling_of_a_name_is_told() {
-        assert!(check("Session.Timeout.Ms", "6000").is_err_and(|message| message.contains("`session.timeout.ms`")));
+        assert!(
+            check("Session.Timeout.Ms", "6000")
+                .is_err_and(|message| message.contains("`session.timeout.ms`"))
+        );
         assert_eq!(check("session.timeout.ms", "6000"), Ok(()));
     }
 
@@ -132,8 +184,15 @@ mod tests {
             assert_eq!(check(key, eager), Ok(()), "{eager}");
         }
         assert_eq!(check(key, "cooperative-sticky"), Ok(()));
-        for mixed in ["range,cooperative-sticky", "cooperative-sticky, roundrobin", "Cooperative-Sticky,range"] {
-            assert!(check(key, mixed).is_err_and(|message| message.contains("mixed")), "{mixed}");
+        for mixed in [
+            "range,cooperative-sticky",
+            "cooperative-sticky, roundrobin",
+            "Cooperative-Sticky,range",
+        ] {
+            assert!(
+                check(key, mixed).is_err_and(|message| message.contains("mixed")),
+                "{mixed}"
+            );
         }
     }
 
@@ -164,7 +223,12 @@ mod tests {
 
     #[test]
     fn no_value_is_left_in_a_text() {
-        let values = ["hunter2".to_owned(), "hunter2-and-more".to_owned(), "1".to_owned(), String::new()];
+        let values = [
+            "hunter2".to_owned(),
+            "hunter2-and-more".to_owned(),
+            "1".to_owned(),
+            String::new(),
+        ];
         let text = redact("bad value \"hunter2-and-more\" (hunter2) at 1", &values);
         assert_eq!(text, "bad value \"***\" (***) at 1");
     }

@@ -33,7 +33,13 @@ pub(crate) struct Ticket(u64);
 impl Progress {
     /// An assignment that starts at `position`.
     pub(crate) fn starting_at(position: Option<i64>) -> Self {
-        Progress { reading: Mutex::new(Reading { position, ..Reading::default() }), ..Progress::default() }
+        Progress {
+            reading: Mutex::new(Reading {
+                position,
+                ..Reading::default()
+            }),
+            ..Progress::default()
+        }
     }
 
     fn reading(&self) -> MutexGuard<'_, Reading> {
@@ -90,7 +96,8 @@ impl Progress {
 
     /// Whether a rewind was asked for since the last call.
     pub(crate) fn take_rewind_wish(&self) -> bool {
-        self.rewind_wanted.load(Ordering::Relaxed) && self.rewind_wanted.swap(false, Ordering::AcqRel)
+        self.rewind_wanted.load(Ordering::Relaxed)
+            && self.rewind_wanted.swap(false, Ordering::AcqRel)
     }
 
     pub(crate) fn set_paused(&self, paused: bool) {
@@ -114,7 +121,10 @@ mod tests {
         assert_eq!(progress.begin_fetch(), None);
         assert!(!progress.end_fetch(before, 9));
         progress.end_rewind();
-        assert!(!progress.end_fetch(before, 9), "the fetch began before the rewind");
+        assert!(
+            !progress.end_fetch(before, 9),
+            "the fetch began before the rewind"
+        );
         assert_eq!(progress.position(), Some(5));
 
         let after = progress.begin_fetch().expect("the rewind is over");

@@ -39,7 +39,11 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(now: Time, sight: Sight) -> Self {
-        Watch { since: now, last: sight, reported: false }
+        Watch {
+            since: now,
+            last: sight,
+            reported: false,
+        }
     }
 
     /// Looks at the lane; `watermarks` gives the partition's oldest and next offset, as far as they are known.
@@ -81,28 +85,41 @@ impl Watch {
 mod tests {
     use super::*;
 
-    const START: Sight = Sight { position: Some(10), paused: false, empty_fetches: 0 };
+    const START: Sight = Sight {
+        position: Some(10),
+        paused: false,
+        empty_fetches: 0,
+    };
 
     fn at(seconds: u64) -> Time {
         Time::ZERO.after(Duration::from_secs(seconds))
     }
 
     /// Looks once a second for so long; the lane is asked all the time.
-    fn watch(seconds: u64, high: Option<i64>, change: impl Fn(u64, &mut Sight)) -> Vec<(u64, Stall)> {
+    fn watch(
+        seconds: u64,
+        high: Option<i64>,
+        change: impl Fn(u64, &mut Sight),
+    ) -> Vec<(u64, Stall)> {
         let mut watch = Watch::new(at(0), START);
         let mut sight = START;
         (1..=seconds)
             .filter_map(|second| {
                 sight.empty_fetches += 100;
                 change(second, &mut sight);
-                watch.look(at(second), sight, || (Some(0), high)).map(|stall| (second, stall))
+                watch
+                    .look(at(second), sight, || (Some(0), high))
+                    .map(|stall| (second, stall))
             })
             .collect()
     }
 
     #[test]
     fn a_lane_that_gets_nothing_although_there_is_more_is_named_once() {
-        assert_eq!(watch(120, Some(500), |_, _| {}), [(30, Stall::Behind(10, 500))]);
+        assert_eq!(
+            watch(120, Some(500), |_, _| {}),
+            [(30, Stall::Behind(10, 500))]
+        );
         assert_eq!(watch(120, None, |_, _| {}), [(30, Stall::NeverFetched)]);
     }
 
@@ -113,18 +130,30 @@ mod tests {
 
     #[test]
     fn a_lane_that_gets_on_or_is_paused_is_fine() {
-        assert_eq!(watch(300, Some(500), |second, sight| sight.position = Some(10 + second as i64 / 20)), []);
+        assert_eq!(
+            watch(300, Some(500), |second, sight| sight.position =
+                Some(10 + second as i64 / 20)),
+            []
+        );
         assert_eq!(watch(300, Some(500), |_, sight| sight.paused = true), []);
     }
 
     #[test]
     fn a_lane_whose_driver_does_not_ask_is_not_to_blame() {
-        assert_eq!(watch(300, Some(500), |_, sight| sight.empty_fetches = 7), []);
+        assert_eq!(
+            watch(300, Some(500), |_, sight| sight.empty_fetches = 7),
+            []
+        );
     }
 
     #[test]
     fn a_lane_that_stalls_again_is_named_again() {
-        let stalls = watch(100, Some(500), |second, sight| sight.position = Some(if second < 50 { 10 } else { 20 }));
-        assert_eq!(stalls, [(30, Stall::Behind(10, 500)), (80, Stall::Behind(20, 500))]);
+        let stalls = watch(100, Some(500), |second, sight| {
+            sight.position = Some(if second < 50 { 10 } else { 20 })
+        });
+        assert_eq!(
+            stalls,
+            [(30, Stall::Behind(10, 500)), (80, Stall::Behind(20, 500))]
+        );
     }
 }

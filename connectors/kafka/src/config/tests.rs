@@ -23,9 +23,18 @@ fn read(yaml: &str) -> Result<Settings, String> {
 /// The section with one more or other line.
 fn with(line: &str) -> Result<Settings, String> {
     let key = line.split(':').next().expect("a key");
-    let kept = ["  brokers: one:9092", "  topics: [orders]", "  group_id: etl"];
-    let kept = kept.iter().filter(|kept| kept.trim().split(':').next() != Some(key));
-    read(&format!("source:\n{}\n  {line}\n", kept.copied().collect::<Vec<_>>().join("\n")))
+    let kept = [
+        "  brokers: one:9092",
+        "  topics: [orders]",
+        "  group_id: etl",
+    ];
+    let kept = kept
+        .iter()
+        .filter(|kept| kept.trim().split(':').next() != Some(key));
+    read(&format!(
+        "source:\n{}\n  {line}\n",
+        kept.copied().collect::<Vec<_>>().join("\n")
+    ))
 }
 
 fn refused(line: &str) -> String {
@@ -37,7 +46,13 @@ fn every_setting_reaches_the_client() {
     let settings = read(FULL).expect("it is valid");
     assert_eq!(settings.topics, ["orders", "lines"]);
     assert_eq!(settings.start_offset, StartOffset::Latest);
-    assert_eq!((settings.startup_timeout.as_secs(), settings.assignment_timeout.as_secs()), (10, 60));
+    assert_eq!(
+        (
+            settings.startup_timeout.as_secs(),
+            settings.assignment_timeout.as_secs()
+        ),
+        (10, 60)
+    );
     assert!(!settings.read_committed);
     let client = settings.client();
     for (key, value) in [
@@ -53,27 +68,47 @@ fn every_setting_reaches_the_client() {
     ] {
         assert_eq!(client.get(key), Some(value), "{key}");
     }
-    assert_eq!(settings.client_without_brokers().get("bootstrap.servers"), None);
+    assert_eq!(
+        settings.client_without_brokers().get("bootstrap.servers"),
+        None
+    );
 }
 
 #[test]
 fn three_settings_are_enough() {
-    let settings = read("source: {brokers: 'one:9092, two:9092', topic: orders, group_id: etl}").expect("it is valid");
+    let settings = read("source: {brokers: 'one:9092, two:9092', topic: orders, group_id: etl}")
+        .expect("it is valid");
     assert_eq!(settings.topics, ["orders"]);
     assert_eq!(settings.start_offset, StartOffset::Earliest);
-    assert_eq!((settings.startup_timeout.as_secs(), settings.assignment_timeout.as_secs()), (30, 300));
+    assert_eq!(
+        (
+            settings.startup_timeout.as_secs(),
+            settings.assignment_timeout.as_secs()
+        ),
+        (30, 300)
+    );
     assert!(settings.read_committed);
-    assert_eq!(settings.client().get("bootstrap.servers"), Some("one:9092,two:9092"));
+    assert_eq!(
+        settings.client().get("bootstrap.servers"),
+        Some("one:9092,two:9092")
+    );
 }
 
 #[test]
 fn fail_makes_the_client_report_an_offset_that_does_not_exist() {
-    assert_eq!(with("start_offset: fail").expect("it is valid").client().get("auto.offset.reset"), Some("error"));
+    assert_eq!(
+        with("start_offset: fail")
+            .expect("it is valid")
+            .client()
+            .get("auto.offset.reset"),
+        Some("error")
+    );
 }
 
 #[test]
 fn a_default_may_be_set_and_what_the_engine_owns_may_not() {
-    let settings = with("rdkafka: {fetch.queue.backoff.ms: 50, client.id: me}").expect("it is valid");
+    let settings =
+        with("rdkafka: {fetch.queue.backoff.ms: 50, client.id: me}").expect("it is valid");
     assert_eq!(settings.client().get("fetch.queue.backoff.ms"), Some("50"));
     assert_eq!(settings.client().get("client.id"), Some("me"));
     for (key, named) in [
@@ -85,7 +120,10 @@ fn a_default_may_be_set_and_what_the_engine_owns_may_not() {
         ("auto.offset.reset", "source.start_offset"),
     ] {
         let error = refused(&format!("rdkafka: {{{key}: true}}"));
-        assert!(error.contains(&format!("source.rdkafka.{key}: ")) && error.contains(named), "{error}");
+        assert!(
+            error.contains(&format!("source.rdkafka.{key}: ")) && error.contains(named),
+            "{error}"
+        );
     }
 }
 
@@ -94,35 +132,81 @@ fn a_wrong_setting_is_named_with_its_path_and_without_its_value() {
     for (line, path, words) in [
         ("brokers: []", "source.brokers", "host:port"),
         ("brokers: kafka-secret", "source.brokers", "host:port"),
-        ("brokers: ['kafka-secret:99999']", "source.brokers", "host:port"),
-        ("brokers: ['kafka-secret:1,two:2']", "source.brokers", "comma"),
+        (
+            "brokers: ['kafka-secret:99999']",
+            "source.brokers",
+            "host:port",
+        ),
+        (
+            "brokers: ['kafka-secret:1,two:2']",
+            "source.brokers",
+            "comma",
+        ),
         ("topics: []", "source.topics", "at least one"),
         ("topics: ['^secret.*']", "source.topics", "patterns"),
-        ("topics: ['secret topic']", "source.topics", "not a topic's name"),
+        (
+            "topics: ['secret topic']",
+            "source.topics",
+            "not a topic's name",
+        ),
         ("topics: [secret, secret]", "source.topics", "twice"),
         ("topic: secret", "source.topics", "one of the two"),
         ("group_id: ''", "source.group_id", "consumer group"),
         ("start_offset: secret", "source.start_offset", "earliest"),
         ("startup_timeout: 30", "source.startup_timeout", "unit"),
         ("topik: secret", "source.topik", "topic"),
-        ("rdkafka: {no.such.setting: secret}", "source.rdkafka.no.such.setting", "no setting of this name"),
-        ("rdkafka: {session.timeout.ms: secret}", "source.rdkafka.session.timeout.ms", "does not take this value"),
-        ("rdkafka: {partition.assignment.strategy: 'range,cooperative-sticky'}", "partition.assignment.strategy", "mixed"),
+        (
+            "rdkafka: {no.such.setting: secret}",
+            "source.rdkafka.no.such.setting",
+            "no setting of this name",
+        ),
+        (
+            "rdkafka: {session.timeout.ms: secret}",
+            "source.rdkafka.session.timeout.ms",
+            "does not take this value",
+        ),
+        (
+            "rdkafka: {partition.assignment.strategy: 'range,cooperative-sticky'}",
+            "partition.assignment.strategy",
+            "mixed",
+        ),
     ] {
         let error = refused(line);
-        assert!(error.contains(path) && error.contains(words), "{line}: {error}");
+        assert!(
+            error.contains(path) && error.contains(words),
+            "{line}: {error}"
+        );
         assert!(!error.contains("secret"), "{line}: {error}");
     }
-    let error = read("source: {brokers: one:9092, group_id: etl}").map(|_| ()).expect_err("no topic");
-    assert!(error.contains("source.topics") && error.contains("kafka(topic"), "{error}");
+    let error = read("source: {brokers: one:9092, group_id: etl}")
+        .map(|_| ())
+        .expect_err("no topic");
+    assert!(
+        error.contains("source.topics") && error.contains("kafka(topic"),
+        "{error}"
+    );
 }
 
 #[test]
 fn brokers_are_addresses_with_a_port() {
-    for good in ["localhost:9092", "10.0.0.1:1", "[::1]:9092", "PLAINTEXT://kafka:9092"] {
+    for good in [
+        "localhost:9092",
+        "10.0.0.1:1",
+        "[::1]:9092",
+        "PLAINTEXT://kafka:9092",
+    ] {
         assert!(is_broker(good), "{good}");
     }
-    for bad in ["", "localhost", ":9092", "localhost:", "localhost:0", "localhost:x", "::1:9092", "a b:9092"] {
+    for bad in [
+        "",
+        "localhost",
+        ":9092",
+        "localhost:",
+        "localhost:0",
+        "localhost:x",
+        "::1:9092",
+        "a b:9092",
+    ] {
         assert!(!is_broker(bad), "{bad}");
     }
 }
@@ -131,5 +215,8 @@ fn brokers_are_addresses_with_a_port() {
 fn no_debug_shows_a_value() {
     let settings = with("rdkafka: {client.id: hunter2}").expect("it is valid");
     let shown = format!("{settings:?} {settings:#?}");
-    assert!(shown.contains("orders") && !shown.contains("hunter2") && !shown.contains("etl"), "{shown}");
+    assert!(
+        shown.contains("orders") && !shown.contains("hunter2") && !shown.contains("etl"),
+        "{shown}"
+    );
 }

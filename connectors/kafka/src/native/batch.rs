@@ -38,7 +38,10 @@ impl Drop for Messages {
 
 impl BatchReader {
     pub(crate) fn new(queue: Queue) -> Self {
-        BatchReader { messages: Messages(Vec::new()), queue }
+        BatchReader {
+            messages: Messages(Vec::new()),
+            queue,
+        }
     }
 
     pub(crate) fn queue(&self) -> &Queue {
@@ -53,7 +56,8 @@ impl BatchReader {
         // SAFETY: the vector is empty with room for `max` pointers, and the call writes at most so many. It returns how many
         // it has written, each of which we own, or -1.
         unsafe {
-            let count = c::rd_kafka_consume_batch_queue(self.queue.ptr(), 0, messages.as_mut_ptr(), max);
+            let count =
+                c::rd_kafka_consume_batch_queue(self.queue.ptr(), 0, messages.as_mut_ptr(), max);
             messages.set_len(usize::try_from(count).unwrap_or(0));
         }
     }
@@ -68,7 +72,10 @@ impl BatchReader {
 
     /// The message at `index` in the queue's order.
     pub(crate) fn get(&self, index: usize) -> Message<'_> {
-        Message { raw: self.messages.0[index], batch: PhantomData }
+        Message {
+            raw: self.messages.0[index],
+            batch: PhantomData,
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Message<'_>> {
@@ -78,7 +85,10 @@ impl BatchReader {
     /// Lets go of the messages that `keep` does not want.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(Message<'_>) -> bool) {
         self.messages.0.retain(|&raw| {
-            let kept = keep(Message { raw, batch: PhantomData });
+            let kept = keep(Message {
+                raw,
+                batch: PhantomData,
+            });
             if !kept {
                 // SAFETY: it is owned, lives, and leaves the vector here.
                 unsafe { c::rd_kafka_message_destroy(raw) };
@@ -130,13 +140,23 @@ impl<'b> Message<'b> {
     #[inline]
     pub(crate) fn payload(self) -> Option<&'b [u8]> {
         // SAFETY: the message lives, and its bytes stay where they are, as long as the batch is borrowed.
-        unsafe { bytes(ptr::addr_of!((*self.raw).payload).read(), ptr::addr_of!((*self.raw).len).read()) }
+        unsafe {
+            bytes(
+                ptr::addr_of!((*self.raw).payload).read(),
+                ptr::addr_of!((*self.raw).len).read(),
+            )
+        }
     }
 
     #[inline]
     pub(crate) fn key(self) -> Option<&'b [u8]> {
         // SAFETY: the message lives, and its bytes stay where they are, as long as the batch is borrowed.
-        unsafe { bytes(ptr::addr_of!((*self.raw).key).read(), ptr::addr_of!((*self.raw).key_len).read()) }
+        unsafe {
+            bytes(
+                ptr::addr_of!((*self.raw).key).read(),
+                ptr::addr_of!((*self.raw).key_len).read(),
+            )
+        }
     }
 
     /// Milliseconds since 1970, if the message has a timestamp.
@@ -145,7 +165,8 @@ impl<'b> Message<'b> {
         let mut kind = c::rd_kafka_timestamp_type_t::RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
         // SAFETY: the message lives and the kind may be written.
         let millis = unsafe { c::rd_kafka_message_timestamp(self.raw, &mut kind) };
-        (kind != c::rd_kafka_timestamp_type_t::RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && millis >= 0).then_some(millis)
+        (kind != c::rd_kafka_timestamp_type_t::RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && millis >= 0)
+            .then_some(millis)
     }
 }
 
@@ -153,17 +174,23 @@ impl HeaderSource for BatchReader {
     fn header(&self, record: usize, index: usize) -> Option<(&str, Option<&[u8]>)> {
         let message = *self.messages.0.get(record)?;
         let mut headers = ptr::null_mut();
-        let (mut name, mut value, mut size): (*const c_char, *const c_void, usize) = (ptr::null(), ptr::null(), 0);
+        let (mut name, mut value, mut size): (*const c_char, *const c_void, usize) =
+            (ptr::null(), ptr::null(), 0);
         // SAFETY: the message lives as long as the reader is borrowed. It parses its headers at the first call, keeps them,
         // and hands out pointers into itself; the reader is not `Sync`, so no other thread does so at the same time.
         unsafe {
             if c::rd_kafka_message_headers(message, &mut headers) as i32 != Code::NONE.0 {
                 return None;
             }
-            if c::rd_kafka_header_get_all(headers, index, &mut name, &mut value, &mut size) as i32 != Code::NONE.0 {
+            if c::rd_kafka_header_get_all(headers, index, &mut name, &mut value, &mut size) as i32
+                != Code::NONE.0
+            {
                 return None;
             }
-            Some((CStr::from_ptr(name).to_str().unwrap_or(NOT_A_NAME), bytes(value, size)))
+            Some((
+                CStr::from_ptr(name).to_str().unwrap_or(NOT_A_NAME),
+                bytes(value, size),
+            ))
         }
     }
 }

@@ -44,7 +44,11 @@ unsafe fn read_code(error: *const c::rd_kafka_resp_err_t) -> Code {
 fn name_of(code: Code) -> String {
     type Native = unsafe extern "C" fn(c::rd_kafka_resp_err_t) -> *const c_char;
     // SAFETY: the enum is `repr(i32)`: both functions are called in the same way, and librdkafka names unknown numbers too.
-    let name = unsafe { std::mem::transmute::<Native, unsafe extern "C" fn(i32) -> *const c_char>(c::rd_kafka_err2name) };
+    let name = unsafe {
+        std::mem::transmute::<Native, unsafe extern "C" fn(i32) -> *const c_char>(
+            c::rd_kafka_err2name,
+        )
+    };
     // SAFETY: a static text, or a thread-local one that is copied here.
     unsafe { text(name(code.0)) }
 }
@@ -58,22 +62,43 @@ unsafe fn text(text: *const c_char) -> String {
         return String::new();
     }
     // SAFETY: not null, and the caller's promise.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// An error of the client; without words of its own it says its code's name.
 pub(crate) fn client_error(code: Code, reason: String, fatal: bool) -> ClientError {
     let name = name_of(code);
-    ClientError { code, reason: if reason.is_empty() { name.clone() } else { reason }, name, fatal }
+    ClientError {
+        code,
+        reason: if reason.is_empty() {
+            name.clone()
+        } else {
+            reason
+        },
+        name,
+        fatal,
+    }
 }
 
 /// The oldest and the next offset of a partition as the last fetch saw them; `None` for what no fetch has told yet.
-pub(crate) fn watermarks(client: &Client, topic: &str, partition: i32) -> (Option<i64>, Option<i64>) {
+pub(crate) fn watermarks(
+    client: &Client,
+    topic: &str,
+    partition: i32,
+) -> (Option<i64>, Option<i64>) {
     let (mut low, mut high) = (i64::MIN, i64::MIN);
     if let Ok(topic) = CString::new(topic) {
         // SAFETY: the client lives, the topic is a C text, and both numbers may be written.
         unsafe {
-            c::rd_kafka_get_watermark_offsets(client.native().ptr(), topic.as_ptr(), partition, &mut low, &mut high);
+            c::rd_kafka_get_watermark_offsets(
+                client.native().ptr(),
+                topic.as_ptr(),
+                partition,
+                &mut low,
+                &mut high,
+            );
         }
     }
     let known = |offset: i64| (offset >= 0).then_some(offset);

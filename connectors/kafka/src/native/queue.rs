@@ -69,7 +69,10 @@ impl Queue {
     pub(crate) fn of_consumer(client: &Arc<Client>) -> Option<Queue> {
         // SAFETY: the client lives; null (no group) is handled.
         let ptr = unsafe { c::rd_kafka_queue_get_consumer(client.native().ptr()) };
-        NonNull::new(ptr).map(|ptr| Queue { ptr, client: Arc::clone(client) })
+        NonNull::new(ptr).map(|ptr| Queue {
+            ptr,
+            client: Arc::clone(client),
+        })
     }
 
     /// The queue of a partition, split off the consumer's.
@@ -80,8 +83,13 @@ impl Queue {
     pub(crate) fn of_partition(client: &Arc<Client>, topic: &str, partition: i32) -> Option<Queue> {
         let topic = CString::new(topic).ok()?;
         // SAFETY: the client lives and the topic is a C text; null is handled.
-        let ptr = unsafe { c::rd_kafka_queue_get_partition(client.native().ptr(), topic.as_ptr(), partition) };
-        let queue = Queue { ptr: NonNull::new(ptr)?, client: Arc::clone(client) };
+        let ptr = unsafe {
+            c::rd_kafka_queue_get_partition(client.native().ptr(), topic.as_ptr(), partition)
+        };
+        let queue = Queue {
+            ptr: NonNull::new(ptr)?,
+            client: Arc::clone(client),
+        };
         // SAFETY: the handle lives; no destination means that the queue keeps what it gets.
         unsafe { c::rd_kafka_queue_forward(queue.ptr(), ptr::null_mut()) };
         Some(queue)
@@ -115,7 +123,8 @@ impl Queue {
             c::RD_KAFKA_EVENT_LOG => event.log(),
             c::RD_KAFKA_EVENT_FETCH => event.leaked().unwrap_or(Event::Other),
             c::RD_KAFKA_EVENT_OFFSET_COMMIT => event.committed(),
-            c::RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT | c::RD_KAFKA_EVENT_LISTOFFSETS_RESULT => event.found(kind),
+            c::RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT
+            | c::RD_KAFKA_EVENT_LISTOFFSETS_RESULT => event.found(kind),
             _ => Event::Other,
         })
     }
@@ -153,7 +162,8 @@ impl RawEvent {
         let reason = unsafe { text(c::rd_kafka_event_error_string(self.0)) };
         // SAFETY: the event lives and is of the kind that this may be asked of.
         let fatal = unsafe {
-            c::rd_kafka_event_type(self.0) == c::RD_KAFKA_EVENT_ERROR && c::rd_kafka_event_error_is_fatal(self.0) != 0
+            c::rd_kafka_event_type(self.0) == c::RD_KAFKA_EVENT_ERROR
+                && c::rd_kafka_event_error_is_fatal(self.0) != 0
         };
         client_error(self.code(), reason, fatal)
     }
@@ -169,8 +179,10 @@ impl RawEvent {
     }
 
     fn rebalance(&self) -> Event {
-        const ASSIGN: Code = Code(c::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS as i32);
-        const REVOKE: Code = Code(c::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS as i32);
+        const ASSIGN: Code =
+            Code(c::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS as i32);
+        const REVOKE: Code =
+            Code(c::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS as i32);
         match self.code() {
             ASSIGN => Event::Assign(self.partitions()),
             REVOKE => Event::Revoke(self.partitions()),
@@ -185,7 +197,11 @@ impl RawEvent {
         unsafe { c::rd_kafka_event_log(self.0, &mut facility, &mut line, &mut level) };
         // SAFETY: the texts live as long as the event.
         let (facility, text) = unsafe { (text(facility), text(line)) };
-        Event::Log { level, facility, text }
+        Event::Log {
+            level,
+            facility,
+            text,
+        }
     }
 
     fn leaked(&self) -> Option<Event> {
@@ -210,7 +226,11 @@ impl RawEvent {
 
     fn committed(&self) -> Event {
         let failed = self.code() != Code::NONE;
-        let error = match self.partitions().iter().find(|slot| slot.error != Code::NONE) {
+        let error = match self
+            .partitions()
+            .iter()
+            .find(|slot| slot.error != Code::NONE)
+        {
             _ if failed => Some(self.error()),
             Some(slot) => {
                 let reason = format!("{}/{}", slot.topic, slot.partition);
@@ -218,7 +238,10 @@ impl RawEvent {
             }
             None => None,
         };
-        Event::Committed { token: self.token(), error }
+        Event::Committed {
+            token: self.token(),
+            error,
+        }
     }
 
     fn found(&self, kind: i32) -> Event {
@@ -229,7 +252,10 @@ impl RawEvent {
         } else {
             self.found_committed()
         };
-        Event::Found { token: self.token(), result }
+        Event::Found {
+            token: self.token(),
+            result,
+        }
     }
 
     fn found_committed(&self) -> Result<Vec<Slot>, ClientError> {
@@ -244,7 +270,11 @@ impl RawEvent {
                 let error = c::rd_kafka_group_result_error(group);
                 if !error.is_null() {
                     let code = c::rd_kafka_error_code(error) as i32;
-                    return Err(client_error(Code(code), text(c::rd_kafka_error_string(error)), false));
+                    return Err(client_error(
+                        Code(code),
+                        text(c::rd_kafka_error_string(error)),
+                        false,
+                    ));
                 }
                 found.extend(slots(c::rd_kafka_group_result_partitions(group)));
             }
@@ -258,7 +288,13 @@ impl RawEvent {
         unsafe {
             let result = c::rd_kafka_event_ListOffsets_result(self.0);
             let infos = c::rd_kafka_ListOffsets_result_infos(result, &mut count);
-            (0..count).map(|i| slot(c::rd_kafka_ListOffsetsResultInfo_topic_partition(*infos.add(i)))).collect()
+            (0..count)
+                .map(|i| {
+                    slot(c::rd_kafka_ListOffsetsResultInfo_topic_partition(
+                        *infos.add(i),
+                    ))
+                })
+                .collect()
         }
     }
 }
@@ -272,7 +308,11 @@ unsafe fn slots(list: *const c::rd_kafka_topic_partition_list_t) -> Vec<Slot> {
         return Vec::new();
     }
     // SAFETY: not null, and the caller's promise; the list has `cnt` elements.
-    unsafe { (0..(*list).cnt).map(|index| slot((*list).elems.offset(index as isize))).collect() }
+    unsafe {
+        (0..(*list).cnt)
+            .map(|index| slot((*list).elems.offset(index as isize)))
+            .collect()
+    }
 }
 
 /// # Safety

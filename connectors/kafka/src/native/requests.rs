@@ -34,17 +34,35 @@ pub(crate) fn commit(queue: &Queue, token: usize, offsets: &[Commit]) -> Result<
     let mut list = TopicPartitionList::with_capacity(offsets.len());
     for commit in offsets {
         let mut partition = list.add_partition(&commit.partition.topic, commit.partition.number);
-        let invalid = |_| client_error(Code::INVALID_ARG, "an offset to commit is negative".to_owned(), false);
-        partition.set_offset(Offset::Offset(commit.offset)).map_err(invalid)?;
+        let invalid = |_| {
+            client_error(
+                Code::INVALID_ARG,
+                "an offset to commit is negative".to_owned(),
+                false,
+            )
+        };
+        partition
+            .set_offset(Offset::Offset(commit.offset))
+            .map_err(invalid)?;
         if let Some(metadata) = commit.metadata.as_deref().filter(|text| !text.is_empty()) {
             partition.set_metadata(metadata);
         }
     }
     // SAFETY: client, list and queue live; the list is copied. The token is never followed.
     let code = unsafe {
-        c::rd_kafka_commit_queue(queue.client().native().ptr(), list.ptr(), queue.ptr(), None, token_ptr(token)) as i32
+        c::rd_kafka_commit_queue(
+            queue.client().native().ptr(),
+            list.ptr(),
+            queue.ptr(),
+            None,
+            token_ptr(token),
+        ) as i32
     };
-    if code == Code::NONE.0 { Ok(()) } else { Err(client_error(Code(code), String::new(), false)) }
+    if code == Code::NONE.0 {
+        Ok(())
+    } else {
+        Err(client_error(Code(code), String::new(), false))
+    }
 }
 
 /// Asks for offsets of partitions, of which there is at least one; the answer is an
@@ -52,14 +70,29 @@ pub(crate) fn commit(queue: &Queue, token: usize, offsets: &[Commit]) -> Result<
 ///
 /// With `stable`, offsets are not given while a transaction is still about to commit others, and ends are those of
 /// committed transactions.
-pub(crate) fn look_up(queue: &Queue, token: usize, what: Lookup, group: &str, partitions: &[Slot], stable: bool) {
-    debug_assert!(!partitions.is_empty(), "librdkafka takes an empty list for all partitions");
+pub(crate) fn look_up(
+    queue: &Queue,
+    token: usize,
+    what: Lookup,
+    group: &str,
+    partitions: &[Slot],
+    stable: bool,
+) {
+    debug_assert!(
+        !partitions.is_empty(),
+        "librdkafka takes an empty list for all partitions"
+    );
     let mut list = TopicPartitionList::with_capacity(partitions.len());
     for partition in partitions {
         // For ends, the offset tells which: -1 is the one behind the newest record.
-        let _ = list.add_partition(&partition.topic, partition.partition).set_offset(Offset::from_raw(END));
+        let _ = list
+            .add_partition(&partition.topic, partition.partition)
+            .set_offset(Offset::from_raw(END));
     }
-    let (client, group) = (queue.client().native().ptr(), CString::new(group).unwrap_or_default());
+    let (client, group) = (
+        queue.client().native().ptr(),
+        CString::new(group).unwrap_or_default(),
+    );
     let operation = match what {
         Lookup::Committed => c::rd_kafka_admin_op_t::RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS,
         Lookup::Ends => c::rd_kafka_admin_op_t::RD_KAFKA_ADMIN_OP_LISTOFFSETS,
@@ -68,13 +101,20 @@ pub(crate) fn look_up(queue: &Queue, token: usize, what: Lookup, group: &str, pa
     // is never followed. Setting an option returns null, or an error that is owned by us.
     unsafe {
         let options = c::rd_kafka_AdminOptions_new(client, operation);
-        c::rd_kafka_AdminOptions_set_request_timeout(options, LOOKUP_TIMEOUT_MS, ptr::null_mut(), 0);
+        c::rd_kafka_AdminOptions_set_request_timeout(
+            options,
+            LOOKUP_TIMEOUT_MS,
+            ptr::null_mut(),
+            0,
+        );
         c::rd_kafka_AdminOptions_set_opaque(options, token_ptr(token));
         match what {
             Lookup::Committed => {
-                let failed = c::rd_kafka_AdminOptions_set_require_stable_offsets(options, stable.into());
+                let failed =
+                    c::rd_kafka_AdminOptions_set_require_stable_offsets(options, stable.into());
                 destroy_error(failed);
-                let mut request = c::rd_kafka_ListConsumerGroupOffsets_new(group.as_ptr(), list.ptr());
+                let mut request =
+                    c::rd_kafka_ListConsumerGroupOffsets_new(group.as_ptr(), list.ptr());
                 c::rd_kafka_ListConsumerGroupOffsets(client, &mut request, 1, options, queue.ptr());
                 c::rd_kafka_ListConsumerGroupOffsets_destroy(request);
             }

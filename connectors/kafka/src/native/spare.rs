@@ -28,7 +28,10 @@ impl SpareRecords {
 fn recycled<'a>(mut records: Vec<Record<'_>>) -> Vec<Record<'a>> {
     records.clear();
     // Nothing is left to map: the standard library collects in place, which keeps the memory.
-    records.into_iter().map(|_| -> Record<'a> { unreachable!("the vector was cleared") }).collect()
+    records
+        .into_iter()
+        .map(|_| -> Record<'a> { unreachable!("the vector was cleared") })
+        .collect()
 }
 
 #[cfg(test)]
@@ -46,6 +49,9 @@ mod tests {
         drop(payload);
         let again = spare.take();
         assert!(again.is_empty());
-        assert_eq!((again.as_ptr().cast::<u8>(), again.capacity()), (memory, 100));
+        assert_eq!(
+            (again.as_ptr().cast::<u8>(), again.capacity()),
+            (memory, 100)
+        );
     }
 }

@@ -9,8 +9,14 @@ use super::harness::{Member, assert_got, send, settings, unique, until};
 fn topic(partitions: i32) -> Option<(&'static str, String, Producer)> {
     let kafka = ApacheKafka::required()?;
     let topic = unique(&format!("topic-{}", std::process::id()));
-    kafka.create_topic(&topic, partitions).expect("the topic is created");
-    Some((kafka.bootstrap_servers(), topic, kafka.producer().expect("a producer is made")))
+    kafka
+        .create_topic(&topic, partitions)
+        .expect("the topic is created");
+    Some((
+        kafka.bootstrap_servers(),
+        topic,
+        kafka.producer().expect("a producer is made"),
+    ))
 }
 
 /// A group that no run before used.
@@ -20,7 +26,9 @@ fn group() -> String {
 
 #[test]
 fn an_eager_revocation_commits_so_that_nothing_comes_twice() {
-    let Some((brokers, topic, producer)) = topic(4) else { return };
+    let Some((brokers, topic, producer)) = topic(4) else {
+        return;
+    };
     let moved = partitions_move(brokers, &topic, &producer, "");
     assert_eager(&moved);
     let mut got = moved.got;
@@ -30,7 +38,9 @@ fn an_eager_revocation_commits_so_that_nothing_comes_twice() {
 
 #[test]
 fn a_cooperative_revocation_commits_so_that_nothing_comes_twice() {
-    let Some((brokers, topic, producer)) = topic(4) else { return };
+    let Some((brokers, topic, producer)) = topic(4) else {
+        return;
+    };
     let moved = partitions_move(brokers, &topic, &producer, COOPERATIVE);
     assert_cooperative(&moved);
     let mut got = moved.got;
@@ -40,9 +50,18 @@ fn a_cooperative_revocation_commits_so_that_nothing_comes_twice() {
 
 #[test]
 fn the_older_of_two_members_with_one_instance_id_stops() {
-    let Some((brokers, topic, _)) = topic(1) else { return };
+    let Some((brokers, topic, _)) = topic(1) else {
+        return;
+    };
     let group = group();
-    let join = || Member::start(settings(brokers, &topic, &group, "    group.instance.id: etl-1\n"));
+    let join = || {
+        Member::start(settings(
+            brokers,
+            &topic,
+            &group,
+            "    group.instance.id: etl-1\n",
+        ))
+    };
     let mut older = join();
     older.until_assigned();
     let mut newer = join();
@@ -54,16 +73,28 @@ fn the_older_of_two_members_with_one_instance_id_stops() {
         }
         older.failed.as_ref().expect("it failed").message.clone()
     };
-    assert!(failure.contains("FENCED_INSTANCE_ID") && failure.contains("group.instance.id"), "{failure}");
+    assert!(
+        failure.contains("FENCED_INSTANCE_ID") && failure.contains("group.instance.id"),
+        "{failure}"
+    );
 }
 
 #[test]
 fn a_member_that_leaves_is_replaced_at_once() {
-    let Some((brokers, topic, producer)) = topic(1) else { return };
+    let Some((brokers, topic, producer)) = topic(1) else {
+        return;
+    };
     let group = group();
     send(&producer, &topic, 1, 0, 10);
     // With this session the second would wait longer than the test does, if the first had not left.
-    let join = || Member::start(settings(brokers, &topic, &group, "    session.timeout.ms: 300000\n"));
+    let join = || {
+        Member::start(settings(
+            brokers,
+            &topic,
+            &group,
+            "    session.timeout.ms: 300000\n",
+        ))
+    };
     let mut member = join();
     member.until("all arrive", |member| member.count() == 10);
     member.leave();
@@ -75,9 +106,18 @@ fn a_member_that_leaves_is_replaced_at_once() {
 
 #[test]
 fn latest_and_its_committed_start_work_on_a_real_broker() {
-    let Some((brokers, topic, producer)) = topic(2) else { return };
+    let Some((brokers, topic, producer)) = topic(2) else {
+        return;
+    };
     let group = group();
-    let join = || Member::start(settings(brokers, &topic, &group, "  start_offset: latest\n"));
+    let join = || {
+        Member::start(settings(
+            brokers,
+            &topic,
+            &group,
+            "  start_offset: latest\n",
+        ))
+    };
     send(&producer, &topic, 2, 0, 10);
     let mut member = join();
     member.until_assigned();
@@ -97,7 +137,9 @@ fn reading_goes_on_after_the_broker_was_killed() {
         return;
     }
     let kafka = ApacheKafka::start(ApacheKafkaOptions::default()).expect("a broker of its own");
-    kafka.create_topic("orders", 2).expect("the topic is created");
+    kafka
+        .create_topic("orders", 2)
+        .expect("the topic is created");
     let producer = kafka.producer().expect("a producer is made");
     send(&producer, "orders", 2, 0, 100);
     let mut member = Member::start(settings(kafka.bootstrap_servers(), "orders", "group", ""));
@@ -110,7 +152,9 @@ fn reading_goes_on_after_the_broker_was_killed() {
     }
     kafka.restart().expect("restarted");
     send(&producer, "orders", 2, 100, 100);
-    until("the others arrive", &mut [&mut member], |members| members[0].count() >= 400);
+    until("the others arrive", &mut [&mut member], |members| {
+        members[0].count() >= 400
+    });
     (0..2).for_each(|partition| member.assert_got(partition, 0, 200));
     member.leave();
 }

@@ -21,7 +21,9 @@ fn latest_starts_behind_the_newest_record_and_the_next_member_goes_on_there() {
     member.source.close();
     produce(&kafka, &topic, 2, 60, 10);
     let mut member = Member::join(&kafka, &topic, &group, "  start_offset: latest\n");
-    member.until("what came between arrives too", |member| member.count() >= 40);
+    member.until("what came between arrives too", |member| {
+        member.count() >= 40
+    });
     for partition in 0..2 {
         member.assert_got(partition, 50, 20);
     }
@@ -33,7 +35,10 @@ fn fail_stops_where_nothing_is_committed_and_goes_on_where_something_is() {
     let group = unique("group");
     produce(&kafka, &topic, 1, 0, 10);
     let failure = Member::join(&kafka, &topic, &group, "  start_offset: fail\n").failure();
-    assert!(failure.contains(&format!("{topic}/0")) && failure.contains("source.start_offset"), "{failure}");
+    assert!(
+        failure.contains(&format!("{topic}/0")) && failure.contains("source.start_offset"),
+        "{failure}"
+    );
 
     let mut member = Member::join(&kafka, &topic, &group, "");
     member.until("all arrive", |member| member.count() == 10);
@@ -50,7 +55,18 @@ fn leave_committed(kafka: &EmbeddedKafka, topic: &str, group: &str, offset: i64)
     member.idle = true;
     member.until_assigned();
     let (lane, partition) = (member.lanes[0].id(), Partition::new(topic, 0));
-    member.source.commit(99, &[Commit { lane, partition, offset, metadata: Some("note".to_owned()) }]).expect("it begins");
+    member
+        .source
+        .commit(
+            99,
+            &[Commit {
+                lane,
+                partition,
+                offset,
+                metadata: Some("note".to_owned()),
+            }],
+        )
+        .expect("it begins");
     member.until("the commit ends", |member| member.committed(99).is_some());
     assert_eq!(member.committed(99), Some(Ok(())));
     member.drop_lanes();
@@ -61,10 +77,18 @@ fn leave_committed(kafka: &EmbeddedKafka, topic: &str, group: &str, offset: i64)
 fn overfill(kafka: &EmbeddedKafka, topic: &str) {
     let payload = vec![b'x'; 100_000];
     for _ in 0..80 {
-        let record = Record { topic, partition: Some(0), payload: Some(&payload), ..Record::default() };
+        let record = Record {
+            topic,
+            partition: Some(0),
+            payload: Some(&payload),
+            ..Record::default()
+        };
         kafka.producer().send(record).expect("the record is taken");
     }
-    kafka.producer().flush(std::time::Duration::from_secs(60)).expect("all records are acknowledged");
+    kafka
+        .producer()
+        .flush(std::time::Duration::from_secs(60))
+        .expect("all records are acknowledged");
 }
 
 #[test]
@@ -75,7 +99,9 @@ fn where_the_committed_record_was_deleted_reading_goes_on_at_the_oldest() {
     leave_committed(&kafka, &topic, &group, 3);
     overfill(&kafka, &topic);
     let mut member = Member::join(&kafka, &topic, &group, "  start_offset: latest\n");
-    member.until("the newest arrives", |member| member.got.last().is_some_and(|got| got.offset == 89));
+    member.until("the newest arrives", |member| {
+        member.got.last().is_some_and(|got| got.offset == 89)
+    });
     let offsets: Vec<i64> = member.got.iter().map(|got| got.offset).collect();
     assert!(offsets[0] > 10, "the oldest were deleted: {}", offsets[0]);
     assert_eq!(offsets, (offsets[0]..90).collect::<Vec<_>>());
@@ -90,7 +116,10 @@ fn where_the_committed_record_was_deleted_fail_stops() {
     overfill(&kafka, &topic);
     let mut member = Member::join(&kafka, &topic, &group, "  start_offset: fail\n");
     let failure = member.failure();
-    assert!(failure.contains(&format!("offset 3 of {topic}/0 does not exist")), "{failure}");
+    assert!(
+        failure.contains(&format!("offset 3 of {topic}/0 does not exist")),
+        "{failure}"
+    );
     assert_eq!(member.count(), 0);
 }
 
@@ -111,8 +140,14 @@ fn a_look_up_of_committed_offsets_that_fails_is_made_again() {
     let (kafka, topic) = broker(2);
     let group = unique("group");
     produce(&kafka, &topic, 2, 0, 10);
-    let errors = [KafkaError::CoordinatorLoadInProgress, KafkaError::Disconnect, KafkaError::NotCoordinator];
-    kafka.request_errors(KafkaApi::OffsetFetch, &errors).expect("injected");
+    let errors = [
+        KafkaError::CoordinatorLoadInProgress,
+        KafkaError::Disconnect,
+        KafkaError::NotCoordinator,
+    ];
+    kafka
+        .request_errors(KafkaApi::OffsetFetch, &errors)
+        .expect("injected");
     let mut member = Member::join(&kafka, &topic, &group, "");
     member.until("all arrive", |member| member.count() >= 20);
     for partition in 0..2 {
@@ -123,7 +158,12 @@ fn a_look_up_of_committed_offsets_that_fails_is_made_again() {
 #[test]
 fn a_forbidden_look_up_stops_the_pipeline() {
     let (kafka, topic) = broker(1);
-    kafka.request_errors(KafkaApi::OffsetFetch, &[KafkaError::GroupAuthorizationFailed]).expect("injected");
+    kafka
+        .request_errors(
+            KafkaApi::OffsetFetch,
+            &[KafkaError::GroupAuthorizationFailed],
+        )
+        .expect("injected");
     let failure = Member::join(&kafka, &topic, &unique("group"), "").failure();
     assert!(failure.contains("GROUP_AUTHORIZATION_FAILED"), "{failure}");
 }

@@ -49,54 +49,117 @@ pub(super) struct Moved {
 }
 
 /// Two members share four partitions, then one leaves; in each phase 200 records per partition are produced.
-pub(super) fn partitions_move(brokers: &str, topic: &str, producer: &Producer, strategy: &str) -> Moved {
+pub(super) fn partitions_move(
+    brokers: &str,
+    topic: &str,
+    producer: &Producer,
+    strategy: &str,
+) -> Moved {
     let group = unique("group");
     let join = || Member::start(settings(brokers, topic, &group, strategy));
     send(producer, topic, 4, 0, 200);
     let mut one = join();
     one.until("the first arrive", |member| member.count() >= 4 * 200);
     let mut two = join();
-    until("both have two partitions", &mut [&mut one, &mut two], |members| {
-        members.iter().all(|member| member.lanes.len() == 2)
-    });
+    until(
+        "both have two partitions",
+        &mut [&mut one, &mut two],
+        |members| members.iter().all(|member| member.lanes.len() == 2),
+    );
     send(producer, topic, 4, 200, 200);
-    let newest = |got: &Got, last: &[u8]| got.payload.as_deref().is_some_and(|payload| payload.ends_with(last));
-    let all_newest = |members: &[&mut Member], last: &[u8]| {
-        members.iter().flat_map(|member| &member.got).filter(|got| newest(got, last)).count() >= 4
+    let newest = |got: &Got, last: &[u8]| {
+        got.payload
+            .as_deref()
+            .is_some_and(|payload| payload.ends_with(last))
     };
-    until("the second lot arrives", &mut [&mut one, &mut two], |members| all_newest(members, b"/399"));
+    let all_newest = |members: &[&mut Member], last: &[u8]| {
+        members
+            .iter()
+            .flat_map(|member| &member.got)
+            .filter(|got| newest(got, last))
+            .count()
+            >= 4
+    };
+    until(
+        "the second lot arrives",
+        &mut [&mut one, &mut two],
+        |members| all_newest(members, b"/399"),
+    );
     let seen_by_two = two.seen.clone();
     let mut got = two.leave();
     send(producer, topic, 4, 400, 200);
-    until("the third lot arrives", &mut [&mut one], |members| all_newest(members, b"/599"));
+    until("the third lot arrives", &mut [&mut one], |members| {
+        all_newest(members, b"/599")
+    });
     got.append(&mut one.got);
-    Moved { one: one.seen, two: seen_by_two, got }
+    Moved {
+        one: std::mem::take(&mut one.seen),
+        two: seen_by_two,
+        got,
+    }
 }
 
 /// The assignments and revocations among what a member saw.
 fn moves(seen: &[Seen]) -> Vec<Seen> {
-    seen.iter().filter(|seen| matches!(seen, Seen::Assigned(_) | Seen::Revoking(_) | Seen::Lost(_))).cloned().collect()
+    seen.iter()
+        .filter(|seen| matches!(seen, Seen::Assigned(_) | Seen::Revoking(_) | Seen::Lost(_)))
+        .cloned()
+        .collect()
 }
 
 /// Asserts that an eager member gave everything back at each rebalance.
 pub(super) fn assert_eager(moved: &Moved) {
     let one = moves(&moved.one);
-    assert_eq!(one[..2], [Seen::Assigned(vec![0, 1, 2, 3]), Seen::Revoking(vec![0, 1, 2, 3])], "{one:?}");
-    assert!(matches!(&one[2], Seen::Assigned(some) if some.len() == 2), "{one:?}");
-    assert!(matches!(&one[3], Seen::Revoking(some) if some.len() == 2), "{one:?}");
+    assert_eq!(
+        one[..2],
+        [
+            Seen::Assigned(vec![0, 1, 2, 3]),
+            Seen::Revoking(vec![0, 1, 2, 3])
+        ],
+        "{one:?}"
+    );
+    assert!(
+        matches!(&one[2], Seen::Assigned(some) if some.len() == 2),
+        "{one:?}"
+    );
+    assert!(
+        matches!(&one[3], Seen::Revoking(some) if some.len() == 2),
+        "{one:?}"
+    );
     assert_eq!(one[4..], [Seen::Assigned(vec![0, 1, 2, 3])], "{one:?}");
-    assert!(matches!(moves(&moved.two)[..], [Seen::Assigned(ref some)] if some.len() == 2), "{:?}", moved.two);
+    assert!(
+        matches!(moves(&moved.two)[..], [Seen::Assigned(ref some)] if some.len() == 2),
+        "{:?}",
+        moved.two
+    );
 }
 
 /// Asserts that a cooperative member gave back what moved only, and kept the rest.
 pub(super) fn assert_cooperative(moved: &Moved) {
     let one = moves(&moved.one);
-    let Some((Seen::Assigned(all), others)) = one.split_first() else { panic!("{one:?}") };
+    let Some((Seen::Assigned(all), others)) = one.split_first() else {
+        panic!("{one:?}")
+    };
     assert_eq!(all.len(), 4, "{one:?}");
-    let revoked: Vec<&Vec<i32>> =
-        others.iter().filter_map(|seen| if let Seen::Revoking(lanes) = seen { Some(lanes) } else { None }).collect();
-    assert_eq!(revoked.iter().map(|lanes| lanes.len()).collect::<Vec<_>>(), [2], "{one:?}");
-    assert!(matches!(one.last(), Some(Seen::Assigned(back)) if back.len() == 2), "{one:?}");
+    let revoked: Vec<&Vec<i32>> = others
+        .iter()
+        .filter_map(|seen| {
+            if let Seen::Revoking(lanes) = seen {
+                Some(lanes)
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(
+        revoked.iter().map(|lanes| lanes.len()).collect::<Vec<_>>(),
+        [2],
+        "{one:?}"
+    );
+    assert!(
+        matches!(one.last(), Some(Seen::Assigned(back)) if back.len() == 2),
+        "{one:?}"
+    );
 }
 
 #[test]
@@ -112,7 +175,12 @@ fn eager_members_revoke_everything_and_share_anew_without_a_gap() {
 #[test]
 fn cooperative_members_keep_what_stays_and_get_the_rest_bit_by_bit() {
     let (kafka, topic) = broker(4);
-    let moved = partitions_move(kafka.bootstrap_servers(), &topic, kafka.producer(), COOPERATIVE);
+    let moved = partitions_move(
+        kafka.bootstrap_servers(),
+        &topic,
+        kafka.producer(),
+        COOPERATIVE,
+    );
     assert_cooperative(&moved);
     let got = deduplicated(moved.got);
     (0..4).for_each(|partition| assert_got(&got, partition, 0, 600));
@@ -128,15 +196,31 @@ fn a_member_without_partitions_waits_and_takes_over() {
     let mut two = Member::join(&kafka, &topic, &group, "");
     // The partition goes to one of them, the other gets an empty assignment.
     let moved = |members: &[&mut Member]| {
-        let assigned = |member: &Member| member.seen.iter().filter(|seen| matches!(seen, Seen::Assigned(_))).count();
+        let assigned = |member: &Member| {
+            member
+                .seen
+                .iter()
+                .filter(|seen| matches!(seen, Seen::Assigned(_)))
+                .count()
+        };
         assigned(members[0]) + assigned(members[1]) == 2
     };
-    until("the group has two members", &mut [&mut one, &mut two], moved);
-    let (owner, mut other) = if one.lanes.is_empty() { (two, one) } else { (one, two) };
+    until(
+        "the group has two members",
+        &mut [&mut one, &mut two],
+        moved,
+    );
+    let (owner, mut other) = if one.lanes.is_empty() {
+        (two, one)
+    } else {
+        (one, two)
+    };
     let mut got = owner.leave();
     other.until("it takes over", |member| !member.lanes.is_empty());
     produce(&kafka, &topic, 1, 10, 10);
-    other.until("the others arrive", |member| member.got.last().is_some_and(|got| got.offset == 19));
+    other.until("the others arrive", |member| {
+        member.got.last().is_some_and(|got| got.offset == 19)
+    });
     got.append(&mut other.got);
     assert_got(&deduplicated(got), 0, 0, 20);
 }
@@ -148,12 +232,22 @@ fn a_refused_commit_is_told_as_retryable_and_can_be_made_again() {
     produce(&kafka, &topic, 1, 0, 10);
     let mut member = Member::join(&kafka, &topic, &group, "");
     member.until("all arrive", |member| member.count() == 10);
-    kafka.request_errors(KafkaApi::OffsetCommit, &[KafkaError::RebalanceInProgress]).expect("injected");
+    kafka
+        .request_errors(KafkaApi::OffsetCommit, &[KafkaError::RebalanceInProgress])
+        .expect("injected");
     let lanes: Vec<LaneId> = member.lanes.iter().map(|lane| lane.id()).collect();
     let number = member.commit(&lanes);
-    member.until("the commit ends", |member| member.committed(number).is_some());
-    let error = member.committed(number).expect("it ended").expect_err("it was refused");
-    assert!(error.contains("committing offsets") && error.contains("REBALANCE_IN_PROGRESS"), "{error}");
+    member.until("the commit ends", |member| {
+        member.committed(number).is_some()
+    });
+    let error = member
+        .committed(number)
+        .expect("it ended")
+        .expect_err("it was refused");
+    assert!(
+        error.contains("committing offsets") && error.contains("REBALANCE_IN_PROGRESS"),
+        "{error}"
+    );
     member.leave();
     let mut member = Member::join(&kafka, &topic, &group, "");
     produce(&kafka, &topic, 1, 10, 5);
@@ -167,12 +261,25 @@ fn a_forbidden_commit_is_fatal() {
     produce(&kafka, &topic, 1, 0, 1);
     let mut member = Member::join(&kafka, &topic, &unique("group"), "");
     member.until("it arrives", |member| member.count() == 1);
-    kafka.request_errors(KafkaApi::OffsetCommit, &[KafkaError::GroupAuthorizationFailed]).expect("injected");
+    kafka
+        .request_errors(
+            KafkaApi::OffsetCommit,
+            &[KafkaError::GroupAuthorizationFailed],
+        )
+        .expect("injected");
     let lanes: Vec<LaneId> = member.lanes.iter().map(|lane| lane.id()).collect();
     let number = member.commit(&lanes);
-    member.until("the commit ends", |member| member.committed(number).is_some());
-    let error = member.committed(number).expect("it ended").expect_err("it was refused");
-    assert!(error.contains("GROUP_AUTHORIZATION_FAILED") && error.contains("source.group_id"), "{error}");
+    member.until("the commit ends", |member| {
+        member.committed(number).is_some()
+    });
+    let error = member
+        .committed(number)
+        .expect("it ended")
+        .expect_err("it was refused");
+    assert!(
+        error.contains("GROUP_AUTHORIZATION_FAILED") && error.contains("source.group_id"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -182,13 +289,29 @@ fn a_lane_that_was_released_is_not_committed() {
     let mut member = Member::join(&kafka, &topic, &unique("group"), "");
     member.until("it arrives", |member| member.count() == 1);
     let lane = member.lanes[0].id();
-    let commit = |partition: Partition| [Commit { lane, partition, offset: 1, metadata: None }];
-    let other = member.source.commit(7, &commit(Partition::new(topic.as_str(), 1)));
-    assert!(other.is_err_and(|error| error.is_retryable()), "another partition than the lane's");
+    let commit = |partition: Partition| {
+        [Commit {
+            lane,
+            partition,
+            offset: 1,
+            metadata: None,
+        }]
+    };
+    let other = member
+        .source
+        .commit(7, &commit(Partition::new(topic.as_str(), 1)));
+    assert!(
+        other.is_err_and(|error| error.is_retryable()),
+        "another partition than the lane's"
+    );
     member.drop_lanes();
     member.source.release(&[lane]).expect("released");
-    let late = member.source.commit(8, &commit(Partition::new(topic.as_str(), 0)));
-    assert!(late.is_err_and(|error| error.is_retryable() && error.message.contains("not assigned any more")));
+    let late = member
+        .source
+        .commit(8, &commit(Partition::new(topic.as_str(), 0)));
+    assert!(late.is_err_and(
+        |error| error.is_retryable() && error.message.contains("not assigned any more")
+    ));
 }
 
 #[test]
@@ -206,14 +329,35 @@ fn a_lost_assignment_is_lost_and_comes_back_with_new_lanes() {
     let mut member = Member::join(&kafka, &topic, &unique("group"), "");
     member.until("all arrive", |member| member.count() == 40);
     let lanes: Vec<LaneId> = member.lanes.iter().map(|lane| lane.id()).collect();
-    kafka.request_errors(KafkaApi::Heartbeat, &[KafkaError::UnknownMemberId]).expect("injected");
+    kafka
+        .request_errors(KafkaApi::Heartbeat, &[KafkaError::UnknownMemberId])
+        .expect("injected");
     member.until("it is lost and comes back", |member| {
         member.seen.contains(&Seen::Lost(vec![0, 1])) && member.lanes.len() == 2
     });
-    assert!(member.lanes.iter().all(|lane| !lanes.contains(&lane.id())), "lanes are never used again");
+    assert!(
+        member.lanes.iter().all(|lane| !lanes.contains(&lane.id())),
+        "lanes are never used again"
+    );
     // Nothing was committed: everything comes again.
     member.until("all arrive again", |member| member.count() >= 80);
     for half in [&member.got[..40], &member.got[40..]] {
         (0..2).for_each(|partition| assert_got(half, partition, 0, 20));
     }
+}
+
+#[test]
+fn after_a_rebalance_that_went_wrong_everything_counts_as_lost() {
+    let (kafka, topic) = broker(2);
+    produce(&kafka, &topic, 2, 0, 1);
+    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    member.until("all arrive", |member| member.count() == 2);
+    member.source.fail_rebalance();
+    member.until("it is told", |member| {
+        member.seen.contains(&Seen::Lost(vec![0, 1]))
+    });
+    let told =
+        |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains("the rebalance failed"));
+    member.until("why is told", |member| member.seen.iter().any(told));
+    assert!(member.lanes.is_empty());
 }

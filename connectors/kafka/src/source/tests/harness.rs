@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rdkafka::consumer::Consumer;
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use spate_runtime::config::Config;
 use spate_runtime::error::ConnectorError;
 use spate_runtime::record::Partition;
@@ -15,7 +16,8 @@ use spate_runtime::time::Time;
 use spate_test::services::{EmbeddedKafka, Producer, Record};
 
 use crate::config::Settings;
-use crate::native::{self, Queue};
+use crate::error::Code;
+use crate::native::{self, Event, Queue};
 use crate::source::KafkaSource;
 
 /// How long anything may take before the test is given up; on an idle machine all take a few seconds.
@@ -50,6 +52,8 @@ pub(super) struct Member {
     pub(super) seen: Vec<Seen>,
     /// The first fatal error.
     pub(super) failed: Option<ConnectorError>,
+    /// Whether the test itself sent records to the wrong queue.
+    pub(super) misrouted: bool,
     /// Reads nothing while set.
     pub(super) idle: bool,
     /// Lanes to release with the commit of this number.
@@ -63,8 +67,32 @@ impl KafkaSource {
     /// Sends a partition's records to the consumer's queue, as if it had not been split off.
     pub(super) fn misroute(&self, topic: &str, partition: i32) {
         let connection = self.connection.as_ref().expect("it is started");
-        let queue = Queue::of_partition(&connection.client, topic, partition).expect("the partition has a queue");
+        let queue = Queue::of_partition(&connection.client, topic, partition)
+            .expect("the partition has a queue");
         queue.forward_to(&connection.queue);
+    }
+
+    /// Makes the client deliver again from `offset` on.
+    pub(super) fn set_back(&self, topic: &str, partition: i32, offset: i64) {
+        let consumer = self
+            .connection
+            .as_ref()
+            .expect("it is started")
+            .client
+            .consumer();
+        let mut list = TopicPartitionList::new();
+        list.add_partition_offset(topic, partition, Offset::Offset(offset))
+            .expect("an offset");
+        consumer
+            .seek_partitions(list, Duration::ZERO)
+            .expect("it is ordered");
+    }
+
+    /// Reports a rebalance that went wrong.
+    pub(super) fn fail_rebalance(&mut self) {
+        let error = native::client_error(Code::STATE, "the rebalance failed".to_owned(), false);
+        self.take(Event::RebalanceFailed(error))
+            .expect("it is taken");
     }
 
     /// Raises the error of a fenced static member.
@@ -82,6 +110,14 @@ impl KafkaSource {
 
 static NAMES: AtomicU32 = AtomicU32::new(0);
 
+impl Drop for Member {
+    fn drop(&mut self) {
+        if !thread::panicking() && !self.misrouted {
+            assert_eq!(self.source.leaks, 0, "records came on the wrong queue");
+        }
+    }
+}
+
 /// A name that no other test uses.
 pub(super) fn unique(prefix: &str) -> String {
     format!("{prefix}-{}", NAMES.fetch_add(1, Ordering::Relaxed))
@@ -91,7 +127,9 @@ pub(super) fn unique(prefix: &str) -> String {
 pub(super) fn broker(partitions: i32) -> (EmbeddedKafka, String) {
     let kafka = EmbeddedKafka::start(1).expect("the embedded broker starts");
     let topic = unique("topic");
-    kafka.create_topic(&topic, partitions).expect("the topic is created");
+    kafka
+        .create_topic(&topic, partitions)
+        .expect("the topic is created");
     (kafka, topic)
 }
 
@@ -106,10 +144,19 @@ pub(super) fn send(producer: &Producer, topic: &str, partitions: i32, from: i64,
         for partition in 0..partitions {
             let payload = format!("{partition}/{number}");
             let (partition, payload) = (Some(partition), Some(payload.as_bytes()));
-            producer.send(Record { topic, partition, payload, ..Record::default() }).expect("the record is taken");
+            producer
+                .send(Record {
+                    topic,
+                    partition,
+                    payload,
+                    ..Record::default()
+                })
+                .expect("the record is taken");
         }
     }
-    producer.flush(PATIENCE).expect("all records are acknowledged");
+    producer
+        .flush(PATIENCE)
+        .expect("all records are acknowledged");
 }
 
 /// Lines of `more` that are indented by four are settings of librdkafka, the others of the section.
@@ -117,9 +164,13 @@ pub(super) fn send(producer: &Producer, topic: &str, partitions: i32, from: i64,
 /// The embedded broker waits for one second less than a session for the members of every rebalance but a group's first, so
 /// sessions are short.
 pub(super) fn settings(brokers: &str, topic: &str, group: &str, more: &str) -> Settings {
-    let (client, section): (Vec<&str>, Vec<&str>) = more.lines().partition(|line| line.starts_with("    "));
+    let (client, section): (Vec<&str>, Vec<&str>) =
+        more.lines().partition(|line| line.starts_with("    "));
     let mut client = client.join("\n");
-    for (key, value) in [("session.timeout.ms", 6_000), ("heartbeat.interval.ms", 200)] {
+    for (key, value) in [
+        ("session.timeout.ms", 6_000),
+        ("heartbeat.interval.ms", 200),
+    ] {
         if !client.contains(key) {
             client.push_str(&format!("\n    {key}: {value}"));
         }
@@ -147,6 +198,7 @@ impl Member {
             got: Vec::new(),
             seen: Vec::new(),
             failed: None,
+            misrouted: false,
             idle: false,
             releasing: Vec::new(),
             partitions: BTreeMap::new(),
@@ -186,19 +238,21 @@ impl Member {
                 let id = lane.id();
                 lane.read(&mut |batch| {
                     assert!(batch.next_offset() > batch.records()[0].offset());
-                    got.extend(batch.records().iter().map(|record| Got {
-                        lane: id,
-                        partition: batch.partition(),
-                        offset: record.offset(),
-                        key: record.key().map(<[u8]>::to_vec),
-                        payload: (!record.is_tombstone()).then(|| record.payload().to_vec()),
-                        timestamp: batch.meta(record).timestamp(),
-                        headers: batch
-                            .meta(record)
-                            .headers()
-                            .iter()
-                            .map(|(name, value)| (name.to_owned(), value.map(<[u8]>::to_vec)))
-                            .collect(),
+                    got.extend(batch.records().iter().map(|record| {
+                        Got {
+                            lane: id,
+                            partition: batch.partition(),
+                            offset: record.offset(),
+                            key: record.key().map(<[u8]>::to_vec),
+                            payload: (!record.is_tombstone()).then(|| record.payload().to_vec()),
+                            timestamp: batch.meta(record).timestamp(),
+                            headers: batch
+                                .meta(record)
+                                .headers()
+                                .iter()
+                                .map(|(name, value)| (name.to_owned(), value.map(<[u8]>::to_vec)))
+                                .collect(),
+                        }
                     }));
                 });
                 lane.finish();
@@ -212,10 +266,15 @@ impl Member {
     fn take(&mut self, event: SourceEvent) {
         match event {
             SourceEvent::Assigned(lanes) => {
-                let mut numbers: Vec<i32> = lanes.iter().map(|lane| lane.partition().number).collect();
+                let mut numbers: Vec<i32> =
+                    lanes.iter().map(|lane| lane.partition().number).collect();
                 numbers.sort_unstable();
                 self.seen.push(Seen::Assigned(numbers));
-                self.partitions.extend(lanes.iter().map(|lane| (lane.id(), lane.partition().clone())));
+                self.partitions.extend(
+                    lanes
+                        .iter()
+                        .map(|lane| (lane.id(), lane.partition().clone())),
+                );
                 self.lanes.extend(lanes);
             }
             SourceEvent::Revoking(lanes) => {
@@ -227,13 +286,18 @@ impl Member {
             SourceEvent::Lost(lanes) => {
                 self.seen.push(Seen::Lost(self.numbers(&lanes)));
                 self.lanes.retain(|lane| !lanes.contains(&lane.id()));
-                self.source.release(&lanes).expect("lost lanes are released");
+                self.source
+                    .release(&lanes)
+                    .expect("lost lanes are released");
             }
             SourceEvent::Committed { id, result } => {
-                self.seen.push(Seen::Committed(id, result.map_err(|error| error.message)));
+                self.seen
+                    .push(Seen::Committed(id, result.map_err(|error| error.message)));
                 let done = self.releasing.iter().position(|(commit, _)| *commit == id);
                 if let Some((_, lanes)) = done.map(|index| self.releasing.remove(index)) {
-                    self.source.release(&lanes).expect("revoked lanes are released");
+                    self.source
+                        .release(&lanes)
+                        .expect("revoked lanes are released");
                 }
             }
             SourceEvent::Ended => panic!("a Kafka source has no end"),
@@ -242,7 +306,10 @@ impl Member {
     }
 
     fn numbers(&self, lanes: &[LaneId]) -> Vec<i32> {
-        lanes.iter().map(|lane| self.partitions[lane].number).collect()
+        lanes
+            .iter()
+            .map(|lane| self.partitions[lane].number)
+            .collect()
     }
 
     /// Begins to commit what these lanes have read; its number.
@@ -251,11 +318,18 @@ impl Member {
             .iter()
             .filter_map(|lane| {
                 let last = self.got.iter().rev().find(|got| got.lane == *lane)?.offset;
-                Some(Commit { lane: *lane, partition: self.partitions[lane].clone(), offset: last + 1, metadata: None })
+                Some(Commit {
+                    lane: *lane,
+                    partition: self.partitions[lane].clone(),
+                    offset: last + 1,
+                    metadata: None,
+                })
             })
             .collect();
         self.next_commit += 1;
-        self.source.commit(self.next_commit, &offsets).expect("the commit begins");
+        self.source
+            .commit(self.next_commit, &offsets)
+            .expect("the commit begins");
         self.next_commit
     }
 
@@ -264,7 +338,9 @@ impl Member {
         let lanes: Vec<LaneId> = self.lanes.iter().map(|lane| lane.id()).collect();
         let number = self.commit(&lanes);
         self.idle = true;
-        self.until("the commit ends", |member| member.committed(number).is_some());
+        self.until("the commit ends", |member| {
+            member.committed(number).is_some()
+        });
         self.idle = false;
         assert_eq!(self.committed(number), Some(Ok(())));
     }
@@ -285,7 +361,11 @@ impl Member {
     pub(super) fn failure(&mut self) -> String {
         let deadline = Instant::now() + PATIENCE;
         while self.failed.is_none() {
-            assert!(Instant::now() < deadline, "no fatal error came up; seen: {:?}", self.seen);
+            assert!(
+                Instant::now() < deadline,
+                "no fatal error came up; seen: {:?}",
+                self.seen
+            );
             self.turn();
             thread::sleep(Duration::from_millis(1));
         }
@@ -303,7 +383,7 @@ impl Member {
         }
         self.drop_lanes();
         self.source.close();
-        self.got
+        std::mem::take(&mut self.got)
     }
 
     pub(super) fn drop_lanes(&mut self) {
@@ -325,10 +405,16 @@ impl Member {
 #[track_caller]
 pub(super) fn assert_got(got: &[Got], partition: i32, from: i64, count: i64) {
     let of_partition = got.iter().filter(|got| got.partition == partition);
-    let payloads = of_partition.map(|got| String::from_utf8_lossy(got.payload.as_deref().unwrap_or_default()).into_owned());
+    let payloads = of_partition.map(|got| {
+        String::from_utf8_lossy(got.payload.as_deref().unwrap_or_default()).into_owned()
+    });
     let mut arrived = 0;
     for (index, payload) in (0..).zip(payloads) {
-        assert_eq!(payload, format!("{partition}/{}", from + index), "the {index}th record of partition {partition}");
+        assert_eq!(
+            payload,
+            format!("{partition}/{}", from + index),
+            "the {index}th record of partition {partition}"
+        );
         arrived = index + 1;
     }
     assert_eq!(arrived, count, "records of partition {partition}");
@@ -342,7 +428,11 @@ pub(super) fn deduplicated(mut got: Vec<Got>) -> Vec<Got> {
 }
 
 /// Turns all members until `done`, or until the test is given up.
-pub(super) fn until(what: &str, members: &mut [&mut Member], done: impl Fn(&[&mut Member]) -> bool) {
+pub(super) fn until(
+    what: &str,
+    members: &mut [&mut Member],
+    done: impl Fn(&[&mut Member]) -> bool,
+) {
     let deadline = Instant::now() + PATIENCE;
     while !done(members) {
         for member in members.iter_mut() {
@@ -350,7 +440,10 @@ pub(super) fn until(what: &str, members: &mut [&mut Member], done: impl Fn(&[&mu
             assert!(member.failed.is_none(), "{what}: {:?}", member.failed);
         }
         if Instant::now() > deadline {
-            let seen: Vec<_> = members.iter().map(|member| (&member.seen, member.count())).collect();
+            let seen: Vec<_> = members
+                .iter()
+                .map(|member| (&member.seen, member.count()))
+                .collect();
             panic!("given up waiting: {what}; seen: {seen:?}");
         }
         thread::sleep(Duration::from_millis(1));

@@ -17,7 +17,12 @@ fn reading_goes_on_after_the_brokers_were_down() {
     let mut member = Member::join(&kafka, &topic, &unique("group"), "");
     member.until("the first arrive", |member| member.count() >= 200);
     kafka.broker_down(BROKER_ALL).expect("down");
-    member.until("the outage is told", |member| member.seen.iter().any(|seen| matches!(seen, Seen::Trouble(_))));
+    member.until("the outage is told", |member| {
+        member
+            .seen
+            .iter()
+            .any(|seen| matches!(seen, Seen::Trouble(_)))
+    });
     kafka.broker_up(BROKER_ALL).expect("up");
     produce(&kafka, &topic, 2, 100, 100);
     member.until("the others arrive", |member| member.count() >= 400);
@@ -33,7 +38,12 @@ fn a_broker_that_comes_up_late_is_joined() {
     produce(&kafka, &topic, 1, 0, 10);
     kafka.broker_down(BROKER_ALL).expect("down");
     let mut member = Member::join(&kafka, &topic, &unique("group"), "");
-    member.until("the outage is told", |member| member.seen.iter().any(|seen| matches!(seen, Seen::Trouble(_))));
+    member.until("the outage is told", |member| {
+        member
+            .seen
+            .iter()
+            .any(|seen| matches!(seen, Seen::Trouble(_)))
+    });
     kafka.broker_up(BROKER_ALL).expect("up");
     member.until("all arrive", |member| member.count() >= 10);
 }
@@ -43,7 +53,13 @@ fn without_a_broker_the_start_ends_with_the_clients_own_words() {
     let settings = settings("127.0.0.1:1", "orders", "group", "  startup_timeout: 2s\n");
     let mut member = Member::start(settings);
     let failure = member.failure();
-    for part in ["`orders`", "2s", "source.startup_timeout", "Connection refused", "127.0.0.1:1"] {
+    for part in [
+        "`orders`",
+        "2s",
+        "source.startup_timeout",
+        "Connection refused",
+        "127.0.0.1:1",
+    ] {
         assert!(failure.contains(part), "{part}: {failure}");
     }
     member.source.close();
@@ -53,11 +69,27 @@ fn without_a_broker_the_start_ends_with_the_clients_own_words() {
 fn a_missing_topic_is_named_and_keeps_no_other_from_being_read() {
     let (kafka, topic) = broker(1);
     produce(&kafka, &topic, 1, 0, 10);
-    let failure = Member::join(&kafka, "no-such-topic", &unique("group"), "  startup_timeout: 4s\n").failure();
-    assert!(failure.contains("`no-such-topic` does not exist"), "{failure}");
+    let failure = Member::join(
+        &kafka,
+        "no-such-topic",
+        &unique("group"),
+        "  startup_timeout: 4s\n",
+    )
+    .failure();
+    assert!(
+        failure.contains("`no-such-topic` does not exist"),
+        "{failure}"
+    );
 
-    let mut member = Member::join(&kafka, &format!("{topic}, no-such-topic"), &unique("group"), "");
-    member.until("the records of the other topic arrive", |member| member.count() >= 10);
+    let mut member = Member::join(
+        &kafka,
+        &format!("{topic}, no-such-topic"),
+        &unique("group"),
+        "",
+    );
+    member.until("the records of the other topic arrive", |member| {
+        member.count() >= 10
+    });
     let named = |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains("no-such-topic"));
     assert!(member.seen.iter().any(named), "{:?}", member.seen);
 }
@@ -69,7 +101,10 @@ fn a_fenced_member_stops() {
     member.until_assigned();
     member.source.fence();
     let failure = member.failure();
-    assert!(failure.contains("FENCED_INSTANCE_ID") && failure.contains("group.instance.id"), "{failure}");
+    assert!(
+        failure.contains("FENCED_INSTANCE_ID") && failure.contains("group.instance.id"),
+        "{failure}"
+    );
     member.drop_lanes();
     member.source.close();
 }
@@ -96,9 +131,16 @@ fn everything_can_be_dropped_while_data_is_in_flight() {
     let mut payloads = 0;
     lane.read(&mut |batch| {
         let wanted = format!("{number}/").into_bytes();
-        payloads = batch.records().iter().filter(|record| record.payload().starts_with(&wanted)).count();
+        payloads = batch
+            .records()
+            .iter()
+            .filter(|record| record.payload().starts_with(&wanted))
+            .count();
     });
-    assert!(payloads > 0 && alive(), "a lane keeps the client and its records");
+    assert!(
+        payloads > 0 && alive(),
+        "a lane keeps the client and its records"
+    );
     drop(lane);
     // The client's context goes last, after the client has joined its threads.
     let deadline = Instant::now() + Duration::from_secs(120);
@@ -126,33 +168,53 @@ fn the_group_learns_at_once_that_a_member_leaves() {
     let more = "    session.timeout.ms: 300000\n";
     let mut one = Member::join(&kafka, &topic, &group, more);
     let mut two = Member::join(&kafka, &topic, &group, more);
-    until("both have a partition", &mut [&mut one, &mut two], |members| {
-        members.iter().all(|member| member.lanes.len() == 1)
-    });
+    until(
+        "both have a partition",
+        &mut [&mut one, &mut two],
+        |members| members.iter().all(|member| member.lanes.len() == 1),
+    );
     one.leave();
     two.until("it has to give its partition back", |member| {
-        member.seen.iter().any(|seen| matches!(seen, Seen::Revoking(_)))
+        member
+            .seen
+            .iter()
+            .any(|seen| matches!(seen, Seen::Revoking(_)))
     });
 }
 
 #[test]
 fn opening_checks_the_section_and_connects_to_nothing() {
-    let context = OpenContext { pipeline: "p".to_owned(), threads: 1, tokio: None, attachment: None };
+    let context = OpenContext {
+        pipeline: "p".to_owned(),
+        threads: 1,
+        tokio: None,
+        attachment: None,
+    };
     let open = |yaml: &str| {
         let config = Config::from_yaml(yaml).expect("it is YAML");
-        Kafka::open(&config.section("source"), &context).map(|_| ()).map_err(|error| error.to_string())
+        Kafka::open(&config.section("source"), &context)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     listener.set_nonblocking(true).expect("it can be asked");
     let address = listener.local_addr().expect("it has an address");
-    let section = |more: &str| format!("source: {{brokers: '{address}', topic: t, group_id: hidden-group, {more}}}");
+    let section = |more: &str| {
+        format!("source: {{brokers: '{address}', topic: t, group_id: hidden-group, {more}}}")
+    };
     assert_eq!(open(&section("")), Ok(()));
     thread::sleep(Duration::from_millis(200));
     assert!(listener.accept().is_err(), "nothing was connected");
 
     // That two settings do not go together is found by the client only.
-    let error = open(&section("rdkafka: {max.poll.interval.ms: 2345, session.timeout.ms: 6789}")).expect_err("refused");
-    assert!(error.contains("source.rdkafka") && error.contains("refuses"), "{error}");
+    let error = open(&section(
+        "rdkafka: {max.poll.interval.ms: 2345, session.timeout.ms: 6789}",
+    ))
+    .expect_err("refused");
+    assert!(
+        error.contains("source.rdkafka") && error.contains("refuses"),
+        "{error}"
+    );
     for value in ["2345", "6789", "hidden-group"] {
         assert!(!error.contains(value), "{error}");
     }
@@ -164,7 +226,12 @@ fn a_topic_that_is_created_late_is_read() {
     let topic = unique("late");
     let more = "    topic.metadata.refresh.interval.ms: 500\n";
     let mut member = Member::join(&kafka, &topic, &unique("group"), more);
-    member.until("it is missed", |member| member.seen.iter().any(|seen| matches!(seen, Seen::Trouble(_))));
+    member.until("it is missed", |member| {
+        member
+            .seen
+            .iter()
+            .any(|seen| matches!(seen, Seen::Trouble(_)))
+    });
     kafka.create_topic(&topic, 2).expect("created");
     produce(&kafka, &topic, 2, 0, 10);
     member.until("all arrive", |member| member.count() >= 20);
