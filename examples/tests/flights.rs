@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use spate_test::services::{ClickHouse, Service, skipped};
+use spate_test::services::{ClickHouse, ClickHouseOptions, Service, skipped};
 
 fn flights(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flights"));
@@ -58,7 +58,11 @@ fn the_demo_ends_with_the_line_that_the_truth_matches() {
 
 #[test]
 fn another_truth_is_a_mismatch_and_the_users_clickhouse_is_left_as_it_was() {
-    let Some(server) = ClickHouse::required() else {
+    let options = ClickHouseOptions {
+        users: vec![("etl".to_owned(), "s3cret".to_owned())],
+        ..ClickHouseOptions::default()
+    };
+    let Some(server) = ClickHouse::required_own(options) else {
         return;
     };
     if skipped(Service::Kafka) {
@@ -81,11 +85,12 @@ fn another_truth_is_a_mismatch_and_the_users_clickhouse_is_left_as_it_was() {
         std::env::temp_dir().join(format!("spate-doctored-{}.json", std::process::id()));
     std::fs::write(&path, doctored).unwrap();
     let truth = path.to_str().unwrap();
+    let url = server.url().replace("http://", "http://etl:s3cret@");
     let output = run(&[
         "--truth",
         truth,
         "--clickhouse",
-        server.url(),
+        &url,
         "--partitions",
         "1",
         "--threads",
@@ -106,6 +111,7 @@ fn another_truth_is_a_mismatch_and_the_users_clickhouse_is_left_as_it_was() {
         "differs: 9E sum of delays: 15107, but 15108 is known"
     );
     assert!(err.contains("topic one, 1 partition"), "{err}");
+    assert!(!(out + &err).contains("s3cret"));
     assert_eq!(databases(), before);
 }
 

@@ -75,12 +75,28 @@ pub(crate) fn run(
     if !report.is_clean() {
         return Err(Error::Pipeline(Box::new(report)));
     }
-    watched?;
-    step.done("through the pipeline");
-    Ok(report)
+    match watched? {
+        Watched::All => {
+            step.done("through the pipeline");
+            Ok(report)
+        }
+        // A clean end: the drain has committed everything that was read.
+        Watched::Interrupted => Err(Error::Interrupted {
+            committed: report.totals().records,
+            total: loaded.flights,
+        }),
+    }
 }
 
-/// Returns when the group has committed everything, or nothing more will come.
+/// Why the watch ended.
+enum Watched {
+    /// Everything is committed.
+    All,
+    /// SIGINT or SIGTERM.
+    Interrupted,
+}
+
+/// Returns when the group has committed everything, or the user has seen enough.
 fn watch(
     options: &Options,
     servers: &Servers,
@@ -88,13 +104,13 @@ fn watch(
     interrupted: &AtomicBool,
     step: &mut Step,
     ended: &dyn Fn() -> bool,
-) -> Result<(), Error> {
+) -> Result<Watched, Error> {
     let total = loaded.flights;
     let mut committed = 0;
     let mut moved = Instant::now();
     while committed < total {
         if interrupted.load(Ordering::Acquire) {
-            return Err(Error::Interrupted { committed, total });
+            return Ok(Watched::Interrupted);
         }
         if ended() || moved.elapsed() > STALLED {
             return Err(Error::Stalled {
@@ -120,5 +136,5 @@ fn watch(
             step.at(committed);
         }
     }
-    Ok(())
+    Ok(Watched::All)
 }
