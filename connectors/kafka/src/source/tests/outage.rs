@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use spate_runtime::config::Config;
 use spate_runtime::source::{Fetched, OpenContext, Source, SourceKind, SourceLane};
-use spate_test::services::{BROKER_ALL, EmbeddedKafka};
+use spate_test::services::{BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError};
 
+use super::group::COOPERATIVE;
 use super::harness::{Member, Seen, broker, produce, settings, unique, until};
 use crate::Kafka;
 
@@ -142,7 +143,34 @@ fn everything_can_be_dropped_while_data_is_in_flight() {
         "a lane keeps the client and its records"
     );
     drop(lane);
-    // The client's context goes last, after the client has joined its threads.
+    until_gone(alive);
+}
+
+#[test]
+fn a_client_that_waits_for_the_answer_to_a_rebalance_can_be_dropped() {
+    for strategy in ["", COOPERATIVE] {
+        let (kafka, topic) = broker(1);
+        let join = || Member::join(&kafka, &topic, &unique("group"), strategy);
+        // Neither rebalance is answered: one is not even taken from the queue, the other lacks the offsets.
+        let untaken = join();
+        let refusals = [KafkaError::CoordinatorLoadInProgress; 1_000];
+        kafka
+            .request_errors(KafkaApi::OffsetFetch, &refusals)
+            .expect("injected");
+        let mut taken = join();
+        taken.until("offsets are refused", |member| {
+            let refused = |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains("committed offsets"));
+            member.seen.iter().any(refused)
+        });
+        thread::sleep(Duration::from_secs(2));
+        let alive = [untaken.source.client_alive(), taken.source.client_alive()];
+        drop((untaken, taken));
+        alive.map(until_gone);
+    }
+}
+
+/// Waits until a client is destroyed: its context goes last, after it has joined its threads.
+fn until_gone(alive: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(120);
     while alive() {
         assert!(Instant::now() < deadline, "the client was not destroyed");

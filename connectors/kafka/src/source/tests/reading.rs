@@ -3,6 +3,7 @@
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer as _};
 use spate_runtime::source::{Fetched, LaneId, Source};
+use spate_runtime::time::Time;
 use spate_test::services::Record;
 use std::time::Duration;
 
@@ -19,6 +20,9 @@ fn all_records_of_eight_partitions_arrive_in_order_exactly_once() {
     for partition in 0..8 {
         member.assert_got(partition, 0, 800);
     }
+    // Once assigned, no time that passes ends the pipeline.
+    let much_later = Time::ZERO.after(Duration::from_secs(24 * 3600));
+    assert!(member.source.poll(much_later).is_ok());
     assert_eq!(member.leave().len(), 8 * 800);
 }
 
