@@ -1,4 +1,7 @@
-//! The pipeline: flights from Kafka, as Avro, into a ClickHouse table. This is all that a program of yours would need.
+//! The pipeline: flights from Kafka, as Avro, into a ClickHouse table.
+//!
+//! This file, a configuration such as `config/flights.yaml`, and `fn main() -> ExitCode { spate::main(flights()) }` would be
+//! a whole program. The rest of the demo brings the servers and the data, and checks the answers.
 
 use spate::clickhouse::DateTime64Millis;
 use spate::prelude::*;
@@ -49,9 +52,6 @@ fn to_row(f: Flight<'_>, arr_delay: i32) -> FlightRow<'_> {
         flight: f.flight,
         route: format!("{}-{}", f.origin, f.dest),
         arr_delay,
-        total_minutes: f
-            .dep_delay
-            .zip(f.air_time)
-            .map(|(late, in_the_air)| late + in_the_air),
+        total_minutes: f.air_time.zip(f.dep_delay).map(|(air, late)| air + late),
     }
 }
