@@ -45,7 +45,11 @@ pub trait SharedDecoder: Any + Send + Sync {
 }
 
 /// A decoder as the pipeline language knows it.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a decoder of a pipeline")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a decoder of a pipeline",
+    label = "not a decoder",
+    note = "a decoder of your own is a type that implements `spate::connector::decode::DecoderKind`"
+)]
 pub trait DecoderKind: 'static {
     /// The stage's name: `avro`.
     const KIND: &'static str;
@@ -74,7 +78,7 @@ pub trait DecoderKind: 'static {
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot be read by this decoder",
     label = "not a record of this decoder",
-    note = "derive it: `#[derive(AvroRecord)] #[avro(schema = \"schemas/x.avsc\")] struct ..`"
+    note = "`avro` reads structs with `#[derive(AvroRecord)]`, `bytes` a `&[u8]`"
 )]
 pub trait Decode<'b, R>: DecoderKind {
     /// What start-up knows of `R`.

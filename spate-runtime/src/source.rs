@@ -136,7 +136,11 @@ pub struct OpenContext {
 }
 
 /// A source as the pipeline language knows it: a marker type that opens the source from its config section.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a source of a pipeline")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a source of a pipeline",
+    label = "not a source",
+    note = "a source of your own is a type that implements `spate::connector::source::SourceKind`"
+)]
 pub trait SourceKind: 'static {
     /// The stage's name: `kafka`.
     const KIND: &'static str;

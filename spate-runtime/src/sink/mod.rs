@@ -59,7 +59,11 @@ pub trait ShardWriter: Send {
 }
 
 /// A sink as the pipeline language knows it.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a sink of a pipeline")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a sink of a pipeline",
+    label = "not a sink",
+    note = "a sink of your own is a type that implements `spate::connector::sink::SinkKind`"
+)]
 pub trait SinkKind: 'static {
     /// The stage's name: `clickhouse`.
     const KIND: &'static str;
