@@ -72,7 +72,7 @@ catalogue! {
     AfterSink = "SP028", "A stage follows the sink.", "a sink takes the records for good; a second sink needs a pipeline of its own";
     NotDecoded = "SP029", "A stage that works on records stands before the decoder.", "";
     TwoDecoders = "SP030", "There are two decoders.", "a pipeline decodes once; convert further with `map` or `try_map`";
-    MoveClosure = "SP031", "A closure is `move`.", "the closure is built anew for every record, so `move` would take its captures away with the first one, or copy them and forget what it did to them; without `move` it borrows them, and a `let mut` state before the chain lives as long as its thread";
+    MoveClosure = "SP031", "A closure is `move`.", "it is built anew for every record, so `move` takes its captures away with the first one; without it they are borrowed, and a `let mut` state before the chain lives as long as its thread";
     StateAsFunction = "SP032", "A state or a parameter is passed where a function is expected.", "";
 
     // Parameters, states, clauses, settings.
