@@ -1,0 +1,12 @@
+// errors: 1
+// repeated: 2
+
+use spate::prelude::*;
+
+pub struct Line;
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/order.avsc")]
+pub struct Order {
+    pub lines: Vec<Line>,
+}

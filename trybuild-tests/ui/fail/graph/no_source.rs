@@ -1,0 +1,7 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders {
+        map(to_row) -> clickhouse::<OrderRow>
+    }
+}

@@ -1,0 +1,7 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders") -> avro::<Order> -> memory -> clickhouse::<OrderRow>
+    }
+}

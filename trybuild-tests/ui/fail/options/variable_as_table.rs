@@ -1,0 +1,9 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders(table: String) {
+        kafka(topic = "orders")
+        -> avro::<Order>
+        -> clickhouse::<OrderRow>(table = table)
+    }
+}

@@ -1,0 +1,7 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(Row)]
+#[row(table = "files/orders.sql")]
+pub struct OrderRow(u64);

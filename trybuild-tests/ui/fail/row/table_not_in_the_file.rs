@@ -1,0 +1,9 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(Row)]
+#[row(table = "files/two_tables.sql", name = "refund")]
+pub struct RefundRow {
+    pub refund_id: u64,
+}

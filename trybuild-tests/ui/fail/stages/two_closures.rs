@@ -1,0 +1,10 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders")
+        -> avro::<Order>
+        -> map(|order| order.lines, |lines| lines.len())
+        -> clickhouse::<OrderRow>
+    }
+}

@@ -1,0 +1,12 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders")
+        -> avro::<Order>
+        -> clickhouse::<OrderRow>
+
+        on_error = skip;
+        on_error = fail;
+    }
+}

@@ -1,0 +1,11 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders")
+        -> avro::<Order>
+        -> clickhouse::<OrderRow>
+
+        name = ;
+    }
+}

@@ -1,0 +1,3 @@
+// errors: 1
+
+spate::__private::pipeline_impl! { memory -> bytes -> discard }

@@ -1,0 +1,10 @@
+// errors: 1
+// repeated: 1
+
+pub struct Lines;
+
+spate::pipeline! {
+    pub lines {
+        memory -> crate::Lines -> map(|line: String| line) -> capture
+    }
+}

@@ -1,0 +1,25 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/order.avsc")]
+pub struct Order<'a> {
+    pub order_id: i64,
+    pub region: &'a str,
+    pub total_cents: i64,
+}
+
+pub fn check(order: Order<'_>) -> bool {
+    order.total_cents > 0
+}
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders")
+        -> avro::<Order<'_>>
+        -> filter(|order| check(*order))
+        -> map(|order| order.region)
+        -> capture
+    }
+}

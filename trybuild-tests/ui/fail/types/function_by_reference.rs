@@ -1,0 +1,24 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/order.avsc")]
+pub struct Order<'a> {
+    pub order_id: i64,
+    pub region: &'a str,
+    pub total_cents: i64,
+}
+
+pub fn to_text(order: &Order<'_>) -> String {
+    order.region.to_owned()
+}
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders")
+        -> avro::<Order<'_>>
+        -> map(to_text)
+        -> capture
+    }
+}

@@ -1,0 +1,26 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/order.avsc")]
+pub struct Order<'a> {
+    pub order_id: i64,
+    pub region: &'a str,
+    pub total_cents: i64,
+}
+
+pub struct Refund;
+
+pub fn to_text(_: Refund) -> String {
+    String::new()
+}
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic = "orders")
+        -> avro::<Order<'_>>
+        -> map(to_text)
+        -> capture
+    }
+}

@@ -1,0 +1,10 @@
+// errors: 1
+
+spate::pipeline! {
+    pub lines {
+        memory
+        -> bytes
+        -> map(|line, meta| (meta.ofset(), line.len()))
+        -> discard
+    }
+}

@@ -1,0 +1,22 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/order.avsc")]
+pub struct Order<'a> {
+    pub order_id: i64,
+    pub region: &'a str,
+    pub total_cents: i64,
+}
+
+spate::pipeline! {
+    pub orders {
+        let seen = std::collections::HashSet::new();
+        kafka(topic = "orders")
+        -> avro::<Order<'_>>
+        -> filter(|order| seen.insert(order.order_id))
+        -> map(|order| order.region)
+        -> capture
+    }
+}

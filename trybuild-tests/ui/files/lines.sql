@@ -1,0 +1,1 @@
+CREATE TABLE shop.lines (order_id UInt64, sku String, qty UInt32) ENGINE = MergeTree ORDER BY order_id;
