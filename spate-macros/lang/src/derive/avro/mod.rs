@@ -104,7 +104,7 @@ fn pick(input: &Input, schema: &Schema, span: Span, errors: &mut Errors) -> Opti
                     schema.describe(schema.root())
                 );
                 let help = match names.as_slice() {
-                    [] => "it defines none".to_owned(),
+                    [] => "the derive reads a record: the file has to define one".to_owned(),
                     names => format!("name one with `record = \"..\"`: {}", list(names, "or")),
                 };
                 errors.push(Diagnostic::new(Code::SchemaRecord, span, message).help(help));
