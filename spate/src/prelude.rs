@@ -11,3 +11,5 @@ pub use crate::AvroRecord;
 pub use crate::Row;
 #[cfg(feature = "avro")]
 pub use spate_avro::{Seq, TimestampMillis};
+#[cfg(feature = "clickhouse")]
+pub use spate_clickhouse::{Date, DateTime, DateTime64Millis};

@@ -51,6 +51,7 @@ struct Sealed {
     block: Block,
     sealed_at: Time,
     write: Write,
+    last_error: Option<ConnectorError>,
 }
 
 enum Write {
@@ -113,12 +114,13 @@ impl SinkWorker {
         // Registered before the queue is looked at, or a push in between would go unseen.
         self.queue.register(cx.waker());
         if self.shared.deadline.passed(now) {
-            return self.end(Some("the drain's deadline passed"));
+            return self.give_up();
         }
         loop {
             if let Err(failure) = self.drive_write(now, cx) {
                 self.shared.failure.set(failure);
-                return self.end(Some("the sink failed"));
+                self.abandon();
+                return self.end();
             }
             // Read before the queue is emptied: what was pushed before the close or the request is then in the block.
             let closed = self.queue.is_closed();
@@ -130,7 +132,7 @@ impl SinkWorker {
             if self.building.is_empty() {
                 self.flushes_seen = flushes;
                 if closed && emptied {
-                    return self.end(None);
+                    return self.end();
                 }
                 break;
             }
@@ -192,6 +194,7 @@ impl SinkWorker {
             block,
             sealed_at: now,
             write,
+            last_error: None,
         });
     }
 
@@ -240,6 +243,7 @@ impl SinkWorker {
                             ?wait,
                             "a write failed and will be repeated: {error}"
                         );
+                        sealed.last_error = Some(error);
                         sealed.write = Write::Waiting {
                             until: now.after(wait),
                         };
@@ -265,30 +269,44 @@ impl SinkWorker {
             .min()
     }
 
-    /// Ends the worker; whatever it still holds is given up and its acks fail.
-    fn end(&mut self, abandoned: Option<&str>) -> WorkerStep {
-        self.ended = true;
-        if let Some(why) = abandoned {
-            let mut rows =
-                self.sealed.as_ref().map_or(0, |s| s.block.rows()) + self.building.rows();
-            while let Some(chunk) = self.queue.pop() {
-                rows += chunk.rows();
-            }
-            if rows > 0 {
-                self.shared
-                    .stats
-                    .abandoned_rows
-                    .fetch_add(rows as u64, Ordering::Relaxed);
-                tracing::error!(
-                    sink = self.shared.sink,
-                    shard = self.shard,
-                    rows,
-                    "rows were given up: {why}"
-                );
-            }
+    /// Ends the worker at the drain's deadline; what is not written by then fails the run, with the last error as its
+    /// reason.
+    fn give_up(&mut self) -> WorkerStep {
+        let last = self
+            .sealed
+            .as_ref()
+            .and_then(|sealed| sealed.last_error.clone());
+        let rows = self.abandon();
+        if rows > 0 {
+            let why = last.map_or_else(
+                || "a write did not end".to_owned(),
+                |error| format!("the last attempt: {error}"),
+            );
+            let text =
+                format!("{rows} rows were not written within checkpoint.drain_timeout; {why}");
+            self.shared
+                .failure
+                .set(Failure::new(self.shared.place(self.shard), text));
         }
-        self.sealed = None;
-        self.building = Block::default();
+        self.end()
+    }
+
+    /// Drops everything that is not written, so that its acks fail; the number of rows.
+    fn abandon(&mut self) -> usize {
+        let mut rows = self.sealed.take().map_or(0, |sealed| sealed.block.rows());
+        rows += std::mem::take(&mut self.building).rows();
+        while let Some(chunk) = self.queue.pop() {
+            rows += chunk.rows();
+        }
+        self.shared
+            .stats
+            .abandoned_rows
+            .fetch_add(rows as u64, Ordering::Relaxed);
+        rows
+    }
+
+    fn end(&mut self) -> WorkerStep {
+        self.ended = true;
         WorkerStep {
             wake_at: None,
             done: true,
@@ -297,6 +315,10 @@ impl SinkWorker {
 }
 
 impl WorkerShared {
+    fn place(&self, shard: usize) -> String {
+        format!("sink `{}` shard {shard}", self.sink)
+    }
+
     fn failed(
         &self,
         shard: usize,
@@ -310,10 +332,7 @@ impl WorkerShared {
         } else {
             String::new()
         };
-        Failure::new(
-            format!("sink `{}` shard {shard}", self.sink),
-            format!("{how}{error}"),
-        )
+        Failure::new(self.place(shard), format!("{how}{error}"))
     }
 }
 

@@ -257,10 +257,25 @@ fn a_hanging_write_ends_at_the_deadline() {
     assert_eq!(cell.state(), AckState::Pending);
     assert!(b.step(5000).done);
     assert_eq!(cell.state(), AckState::Failed);
-    assert!(
-        b.failure.get().is_none(),
-        "the drain reports what was given up"
+    let text = b.failure.get().expect("a reason").to_string();
+    assert_eq!(
+        text,
+        "sink `s` shard 0: 10 rows were not written within checkpoint.drain_timeout; a write did not end"
     );
+}
+
+#[test]
+fn what_a_drain_gives_up_is_reported_with_the_last_error() {
+    let mut b = Bench::new(vec![
+        Some(Err(ConnectorError::retryable("TOO_MANY_PARTS")));
+        100
+    ]);
+    b.push(10);
+    b.step(0);
+    b.deadline.set(Time::ZERO, Duration::from_millis(500));
+    assert!(b.step(500).done);
+    let text = b.failure.get().expect("a reason").to_string();
+    assert!(text.ends_with("the last attempt: TOO_MANY_PARTS"), "{text}");
 }
 
 #[test]
