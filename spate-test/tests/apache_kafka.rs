@@ -18,7 +18,11 @@ fn send(producer: &Producer, topic: &str, payload: &str) {
 
 #[test]
 fn records_are_kept_over_kill_9_and_the_broker_can_be_frozen() {
-    let Some(kafka) = ApacheKafka::required_own(ApacheKafkaOptions::default()) else {
+    let Some(kafka) = ApacheKafka::required_own(ApacheKafkaOptions {
+        // So that the killed broker is let in again soon.
+        properties: vec![("broker.session.timeout.ms".to_owned(), "3000".to_owned())],
+        ..ApacheKafkaOptions::default()
+    }) else {
         return;
     };
     kafka.create_topic("t", 1).unwrap();

@@ -106,12 +106,33 @@ pub fn committed_offsets(
         .map_err(fail)?;
     let mut list = TopicPartitionList::new();
     list.add_partition_range(topic, 0, partitions - 1);
-    let found = consumer.committed_offsets(list, TIMEOUT).map_err(fail)?;
+    // A coordinator that has just been chosen, or moved, says so and is asked again.
+    let end = std::time::Instant::now() + TIMEOUT;
+    let found = loop {
+        match consumer.committed_offsets(list.clone(), TIMEOUT) {
+            Ok(found) => break found,
+            Err(error) if is_moving(&error) && std::time::Instant::now() < end => {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            Err(error) => return Err(fail(error)),
+        }
+    };
     let offset = |p: i32| match found.find_partition(topic, p).map(|e| e.offset()) {
         Some(Offset::Offset(n)) => Some(n),
         _ => None,
     };
     Ok((0..partitions).map(offset).collect())
+}
+
+/// Whether the group's coordinator is not settled yet.
+fn is_moving(error: &rdkafka::error::KafkaError) -> bool {
+    use rdkafka::types::RDKafkaErrorCode as Code;
+    matches!(
+        error.rdkafka_error_code(),
+        Some(
+            Code::NotCoordinator | Code::CoordinatorNotAvailable | Code::CoordinatorLoadInProgress
+        )
+    )
 }
 
 /// The first and the next offset of a partition.

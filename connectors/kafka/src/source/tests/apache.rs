@@ -136,7 +136,12 @@ fn reading_goes_on_after_the_broker_was_killed() {
     if ApacheKafka::required().is_none() {
         return;
     }
-    let kafka = ApacheKafka::start(ApacheKafkaOptions::default()).expect("a broker of its own");
+    let kafka = ApacheKafka::start(ApacheKafkaOptions {
+        // So that the killed broker is let in again soon.
+        properties: vec![("broker.session.timeout.ms".to_owned(), "3000".to_owned())],
+        ..ApacheKafkaOptions::default()
+    })
+    .expect("a broker of its own");
     kafka
         .create_topic("orders", 2)
         .expect("the topic is created");
