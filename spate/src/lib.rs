@@ -57,18 +57,18 @@
 //! | `jemalloc` | jemalloc for Rust and C code |
 //! | `full` | all stages |
 
-mod front;
 #[doc(hidden)]
 pub mod __private;
+mod front;
 pub mod prelude;
 
+pub use spate_runtime::capture::{CaptureRow, CaptureSink, CaptureWrite};
 pub use spate_runtime::cli::main;
 pub use spate_runtime::config::{self, Config, ConfigError};
 pub use spate_runtime::exit::ExitReport;
 pub use spate_runtime::failure::Failure;
 pub use spate_runtime::graph::{Graph, Node, NodeKind, OnError};
 pub use spate_runtime::memory::{MemoryRecord, MemorySource};
-pub use spate_runtime::capture::{CaptureRow, CaptureSink, CaptureWrite};
 pub use spate_runtime::pipeline::Pipeline;
 pub use spate_runtime::record::{Headers, Meta};
 pub use spate_runtime::runtime::{

@@ -6,11 +6,21 @@ use std::process::Command;
 /// Direct dependencies of each workspace crate on workspace crates, without dev-dependencies.
 fn arrows() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo metadata runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
     let name = |value: &serde_json::Value| value["name"].as_str().expect("a name").to_owned();
@@ -19,17 +29,27 @@ fn arrows() -> BTreeMap<String, BTreeSet<String>> {
         .iter()
         .map(|package| {
             let dependencies = package["dependencies"].as_array().expect("dependencies");
-            let direct = dependencies.iter().filter(|d| d["kind"].as_str() != Some("dev"));
-            (name(package), direct.map(name).filter(|d| ours.contains(d)).collect())
+            let direct = dependencies
+                .iter()
+                .filter(|d| d["kind"].as_str() != Some("dev"));
+            (
+                name(package),
+                direct.map(name).filter(|d| ours.contains(d)).collect(),
+            )
         })
         .collect()
 }
 
 fn only(arrows: &BTreeMap<String, BTreeSet<String>>, from: &str, to: &[&str]) {
     let allowed: BTreeSet<String> = to.iter().map(|name| (*name).to_owned()).collect();
-    let found = arrows.get(from).unwrap_or_else(|| panic!("there is no crate {from}"));
+    let found = arrows
+        .get(from)
+        .unwrap_or_else(|| panic!("there is no crate {from}"));
     let forbidden: Vec<_> = found.difference(&allowed).collect();
-    assert!(forbidden.is_empty(), "{from} must not depend on {forbidden:?}");
+    assert!(
+        forbidden.is_empty(),
+        "{from} must not depend on {forbidden:?}"
+    );
 }
 
 #[test]
@@ -42,5 +62,15 @@ fn no_crate_depends_on_what_it_must_not_know() {
         only(&arrows, connector, &["spate-runtime"]);
     }
     only(&arrows, "spate-test", &[]);
-    only(&arrows, "spate", &["spate-avro", "spate-clickhouse", "spate-kafka", "spate-macros", "spate-runtime"]);
+    only(
+        &arrows,
+        "spate",
+        &[
+            "spate-avro",
+            "spate-clickhouse",
+            "spate-kafka",
+            "spate-macros",
+            "spate-runtime",
+        ],
+    );
 }
