@@ -7,11 +7,12 @@ use crate::wire::{self, Reader};
 
 /// A Rust type that a field of the wire type `W` can be read into.
 #[diagnostic::on_unimplemented(
-    message = "an Avro field cannot be read into `{Self}`",
-    label = "the schema has another type here: {W}",
+    message = "an Avro field of the type `{W}` cannot be read into `{Self}`",
+    label = "the schema's type here is `{W}`",
+    note = "a record is read into a struct with `#[derive(AvroRecord)]`, for an inner one with `record = \"Name\"`",
     note = "`bool` reads a boolean, `i32` an int, `i64` an int or a long, `f32` a float, `f64` a float or a double",
     note = "`&str` and `String` read a string, `&[u8]` and `Vec<u8>` bytes, `TimestampMillis` a long of that logical type",
-    note = "`Option<T>` reads a union with null, `Vec<T>` and `Seq<'a, T>` an array; a record is a struct with `#[derive(AvroRecord)]`"
+    note = "`Option<T>` reads a union with null, `Vec<T>` and `Seq<'a, T>` an array"
 )]
 pub trait FromAvro<'b, W>: Sized {
     /// The fewest bytes that a value takes.

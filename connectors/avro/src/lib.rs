@@ -27,6 +27,6 @@ pub use kind::{Avro, AvroThread};
 pub use record::{AvroRecord, decode_body};
 pub use seq::{Item, ItemOf, Iter, Seq};
 #[doc(hidden)]
-pub use steps::{check, read, record_of, skip};
+pub use steps::field;
 pub use timestamp::TimestampMillis;
 pub use wire::Reader;

@@ -39,7 +39,10 @@ pub trait AvroRecord<'b>: Sized {
     ///
     /// # Errors
     /// As for `decode`.
-    fn check(reader: &mut Reader<'b>) -> Result<(), AvroError>;
+    #[inline]
+    fn check(reader: &mut Reader<'b>) -> Result<(), AvroError> {
+        Self::decode(reader).map(drop)
+    }
 }
 
 /// Decodes one record that fills `body`, the end of a payload of `size` bytes.

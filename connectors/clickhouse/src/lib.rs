@@ -11,8 +11,8 @@ mod row;
 mod sink;
 
 pub use kind::ClickHouse;
-pub use row::{Date, DateTime, DateTime64Millis, Row, StoreError, StoredAs, types};
 #[doc(hidden)]
-pub use row::{size, store};
+pub use row::column;
+pub use row::{Date, DateTime, DateTime64Millis, Row, StoreError, StoredAs, types};
 pub use spate_runtime::error::RowError;
 pub use spate_runtime::sink::Column;

@@ -2,6 +2,7 @@
 #![deny(warnings)]
 
 mod damaged;
+mod hygiene;
 mod interop;
 mod records;
 mod seq;

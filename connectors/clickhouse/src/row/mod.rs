@@ -1,6 +1,7 @@
 //! Rows: a struct per table, encoded as RowBinary in the table's column order.
 //!
-//! Hot path. `#[derive(Row)]` emits one reservation for the whole row and one [`store`] per column; what a column type
+//! Hot path. `#[derive(Row)]` emits one reservation for the whole row and one call of
+//! [`StoredAs::store`] per column; what a column type
 //! accepts, and its bytes, is said by [`StoredAs`]. Names and types of the columns go to the server with every insert
 //! (the sink writes them), so a table that was altered since is refused and never misread.
 
@@ -39,31 +40,20 @@ pub trait Row {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), RowError>;
 }
 
-/// How many bytes a field needs at most.
-#[doc(hidden)]
-#[inline(always)]
-pub fn size<M, T: StoredAs<M>>(field: &T) -> usize {
-    field.size()
-}
-
-/// Appends a field; an error is told with the column's name.
+/// Adds the column's name to an error.
 ///
 /// # Errors
-/// The column cannot hold the value.
+/// The given one.
 #[doc(hidden)]
 #[inline(always)]
-pub fn store<M, T: StoredAs<M>>(
-    column: &'static str,
-    field: &T,
-    out: &mut Vec<u8>,
-) -> Result<(), RowError> {
-    match field.store(out) {
+pub fn column(name: &'static str, result: Result<(), StoreError>) -> Result<(), RowError> {
+    match result {
         Ok(()) => Ok(()),
-        Err(error) => Err(in_column(column, error)),
+        Err(error) => Err(in_column(name, error)),
     }
 }
 
 #[cold]
-fn in_column(column: &'static str, error: StoreError) -> RowError {
-    RowError::new(format!("column `{column}`: {error}"))
+fn in_column(name: &'static str, error: StoreError) -> RowError {
+    RowError::new(format!("column `{name}`: {error}"))
 }

@@ -255,8 +255,9 @@ fn emit(
         let (name, spelling, marker) = (&column.name, column.ty.spelling(), marker(&column.ty));
         let (ident, ty) = (&field.ident, &field.ty);
         infos.push(quote!(#row::Column { name: #name, ty: #spelling }));
-        sizes.push(quote!(#row::size::<#marker, #ty>(&self.#ident)));
-        stores.push(quote!(#row::store::<#marker, #ty>(#name, &self.#ident, out)?;));
+        let stored = quote!(<#ty as #row::StoredAs<#marker>>);
+        sizes.push(quote!(#stored::size(&self.#ident)));
+        stores.push(quote!(#row::column(#name, #stored::store(&self.#ident, out))?;));
     }
     let (import, header) = (import(input), header(input));
     let track = file.track();

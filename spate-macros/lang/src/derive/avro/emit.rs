@@ -1,12 +1,14 @@
 //! The implementation as tokens: constants, a decoder and a checker, one line per field in wire order.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Lifetime;
+use syn::spanned::Spanned;
 
 use super::matching::Matched;
+use super::shape::shape;
 use super::wire::{Skips, has_record, kept, runtime, wire};
-use crate::avro::{NameId, Schema, fingerprint};
+use crate::avro::{Field as SchemaField, Kind, NameId, Schema, fingerprint};
 use crate::derive::input::{Field, Input};
 
 /// The implementation for a record that matches its schema.
@@ -19,42 +21,35 @@ pub(super) fn record(
 ) -> TokenStream {
     let avro = runtime();
     let mut skips = Skips::new(schema);
-    let (mut decode, mut check, mut asserts) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut names, mut built) = (Vec::new(), Vec::new());
-    for (
-        n,
-        Matched {
-            schema: in_schema,
-            kept: field,
-        },
-    ) in fields.iter().enumerate()
-    {
-        let name = &in_schema.name;
-        match field {
-            Some(field) => {
-                let marker = kept(&in_schema.ty);
-                let (ident, ty) = (&field.ident, &field.ty);
-                let local = Ident::new(&format!("field_{n}"), Span::mixed_site());
-                decode.push(quote!(let #local = #avro::read::<#marker, #ty>(#name, reader)?;));
-                check.push(quote!(#avro::check::<#marker, #ty>(#name, reader)?;));
-                built.push(quote!(#ident: #local));
-                names.push(name);
-                if let Some(inner) = has_record(&in_schema.ty) {
-                    asserts.push(same_record(schema, inner, name, field, &marker));
-                }
-            }
-            None => {
-                let marker = skips.marker(&in_schema.ty);
-                let step = quote!(#avro::skip::<#marker>(#name, reader)?;);
-                decode.push(step.clone());
-                check.push(step);
-            }
+    let mut steps = Steps::default();
+    for (n, matched) in fields.iter().enumerate() {
+        match matched.kept {
+            Some(field) => steps.keep(n, schema, matched.schema, field),
+            None => steps.skip(&matched.schema.name, &skips.marker(&matched.schema.ty)),
         }
     }
+    let Steps {
+        decode,
+        check,
+        asserts,
+        names,
+        built,
+        checked,
+    } = steps;
     let (enter, leave) = match schema.is_recursive(record) {
         true => (quote!(reader.enter()?;), quote!(reader.leave();)),
         false => (TokenStream::new(), TokenStream::new()),
     };
+    // Without it the trait's own is as good: it decodes and keeps nothing.
+    let check = checked.then(|| quote! {
+        #[inline]
+        fn check(reader: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<(), #avro::AvroError> {
+            #enter
+            #(#check)*
+            #leave
+            ::core::result::Result::Ok(())
+        }
+    });
     let items = skips.items;
     let (import, header) = (import(input), header(input, lifetime));
     let track = schema.file().track();
@@ -81,15 +76,68 @@ pub(super) fn record(
                     #leave
                     ::core::result::Result::Ok(Self { #(#built),* })
                 }
-                #[inline]
-                fn check(reader: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<(), #avro::AvroError> {
-                    #enter
-                    #(#check)*
-                    #leave
-                    ::core::result::Result::Ok(())
-                }
+                #check
             }
         };
+    }
+}
+
+/// One line per field, in wire order, for each part of the implementation.
+#[derive(Default)]
+struct Steps<'a> {
+    decode: Vec<TokenStream>,
+    check: Vec<TokenStream>,
+    asserts: Vec<TokenStream>,
+    names: Vec<&'a str>,
+    built: Vec<TokenStream>,
+    /// Whether checking is worth lines of its own: decoding would allocate, or another record is inside.
+    checked: bool,
+}
+
+impl<'a> Steps<'a> {
+    /// Every bound is stated in the same words at the field's type, so that rustc reports one that fails only once.
+    fn keep(&mut self, n: usize, schema: &Schema, in_schema: &'a SchemaField, field: &Field) {
+        let avro = runtime();
+        let (name, ident) = (&in_schema.name, &field.ident);
+        let ty = anonymous(field.ty.to_token_stream());
+        let local = Ident::new(&format!("field_{n}"), Span::mixed_site());
+        let marker = kept(&in_schema.ty);
+        let (from, read, fingerprint) = match in_schema.ty.kind {
+            Kind::Named(_) => (
+                quote!(<#ty as #avro::AvroRecord<'_>>),
+                quote!(decode),
+                quote!(FINGERPRINT),
+            ),
+            _ => (
+                quote!(<#ty as #avro::FromAvro<'_, #marker>>),
+                quote!(read),
+                quote!(RECORD),
+            ),
+        };
+        self.decode
+            .push(quote!(let #local = #avro::field(#name, #from::#read(reader))?;));
+        self.check
+            .push(quote!(#avro::field(#name, #from::check(reader))?;));
+        self.built.push(quote!(#ident: #local));
+        self.names.push(name);
+        self.checked |= shape(&field.ty).is_owned();
+        if let Some(inner) = has_record(&in_schema.ty) {
+            self.checked = true;
+            self.asserts.push(same_record(
+                schema,
+                inner,
+                name,
+                &quote!(#from::#fingerprint),
+                field.ty.span(),
+            ));
+        }
+    }
+
+    fn skip(&mut self, name: &str, marker: &TokenStream) {
+        let (avro, wire) = (runtime(), wire());
+        let step = quote!(#avro::field(#name, <#marker as #wire::Skip>::skip(reader))?;);
+        self.decode.push(step.clone());
+        self.check.push(step);
     }
 }
 
@@ -107,9 +155,6 @@ pub(super) fn never(input: &Input, lifetime: &Lifetime) -> TokenStream {
                 const FIELDS: &'static [&'static str] = &[];
                 const MIN_SIZE: usize = 0;
                 fn decode(_: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
-                    ::core::unreachable!("the schema of this record has a mistake")
-                }
-                fn check(_: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<(), #avro::AvroError> {
                     ::core::unreachable!("the schema of this record has a mistake")
                 }
             }
@@ -146,38 +191,36 @@ fn same_record(
     schema: &Schema,
     inner: NameId,
     name: &str,
-    field: &Field,
-    marker: &TokenStream,
+    found: &TokenStream,
+    at: Span,
 ) -> TokenStream {
-    let avro = runtime();
     let expected = fingerprint(&schema.canonical(inner));
-    let ty = with_static(field.ty.to_token_stream());
     let text = format!(
         "field `{name}`: its type was derived from another record than `{}` of `{}`",
         schema.named(inner).name,
         schema.file().written()
     );
-    let found = format_ident!("FOUND");
+    let assert = quote_spanned!(Span::mixed_site().located_at(at)=> ::core::assert!(FOUND == #expected || FOUND == 0, #text));
     quote! {
         const _: () = {
-            const #found: u64 = #avro::record_of::<#marker, #ty>();
-            ::core::assert!(#found == #expected || #found == 0, #text)
+            const FOUND: u64 = #found;
+            #assert
         };
     }
 }
 
-/// The tokens with every lifetime replaced by `'static`: a constant item knows no other.
-fn with_static(tokens: TokenStream) -> TokenStream {
+/// The tokens with every lifetime left to rustc: a constant item knows none, and a bound is worded alike everywhere.
+fn anonymous(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut after_quote = false;
     for token in tokens {
         let token = match token {
             TokenTree::Ident(ident) if after_quote => {
-                TokenTree::Ident(Ident::new("static", ident.span()))
+                TokenTree::Ident(Ident::new("_", ident.span()))
             }
             TokenTree::Group(group) => {
                 let mut inner =
-                    proc_macro2::Group::new(group.delimiter(), with_static(group.stream()));
+                    proc_macro2::Group::new(group.delimiter(), anonymous(group.stream()));
                 inner.set_span(group.span());
                 TokenTree::Group(inner)
             }

@@ -27,6 +27,17 @@ pub(super) enum Shape {
     Other,
 }
 
+impl Shape {
+    /// Whether reading such a value allocates, as far as its tokens tell.
+    pub(super) fn is_owned(&self) -> bool {
+        match self {
+            Shape::String | Shape::ByteVec | Shape::Vec(_) => true,
+            Shape::Option(inner) | Shape::Seq(inner) => inner.is_owned(),
+            _ => false,
+        }
+    }
+}
+
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
     "u64", "u128", "usize", "str",

@@ -136,7 +136,7 @@ impl<'a> Skips<'a> {
             .collect();
         let names = schema.fields(id).iter().map(|field| &field.name);
         let (avro, wire, least) = (runtime(), wire(), schema.least(id));
-        let steps = quote!(#(#avro::skip::<#markers>(#names, reader)?;)*);
+        let steps = quote!(#(#avro::field(#names, <#markers as #wire::Skip>::skip(reader))?;)*);
         let steps = match schema.is_recursive(id) {
             true => quote!(reader.enter()?; #steps reader.leave();),
             false => steps,
