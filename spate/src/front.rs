@@ -37,17 +37,17 @@ macro_rules! feature {
         #[doc(hidden)]
         #[macro_export]
         macro_rules! $this {
-                    ($d krate:tt [$d($d on:ident)*] $d($d tokens:tt)*) => {
-                        $d crate::$next! { $d krate [$d($d on)* $name] $d($d tokens)* }
-                    };
-                }
+                            ($d krate:tt [$d($d on:ident)*] $d($d tokens:tt)*) => {
+                                $d crate::$next! { $d krate [$d($d on)* $name] $d($d tokens)* }
+                            };
+                        }
 
         #[cfg(not(feature = $feature))]
         #[doc(hidden)]
         #[macro_export]
         macro_rules! $this {
-                    ($d($d tokens:tt)*) => { $d crate::$next! { $d($d tokens)* } };
-                }
+                            ($d($d tokens:tt)*) => { $d crate::$next! { $d($d tokens)* } };
+                        }
     };
 }
 

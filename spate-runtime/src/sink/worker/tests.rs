@@ -8,13 +8,15 @@ use super::*;
 use crate::ack::{Ack, AckCell, AckState};
 use crate::sink::Chunk;
 
+/// The token and the bytes of each attempt.
+type Written = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 type Script = Arc<Mutex<Vec<Option<Result<(), ConnectorError>>>>>;
 
 /// Answers from a script, in order; `None` and the end of the script never answer.
 #[derive(Clone, Default)]
 struct Scripted {
     script: Script,
-    written: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    written: Written,
 }
 
 impl ShardWriter for Scripted {

@@ -165,7 +165,7 @@ fn a_client_that_waits_for_the_answer_to_a_rebalance_can_be_dropped() {
         thread::sleep(Duration::from_secs(2));
         let alive = [untaken.source.client_alive(), taken.source.client_alive()];
         drop((untaken, taken));
-        alive.map(until_gone);
+        alive.into_iter().for_each(until_gone);
     }
 }
 

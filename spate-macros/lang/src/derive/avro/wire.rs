@@ -27,7 +27,7 @@ pub(super) fn kept(ty: &Type) -> TokenStream {
             let items = kept(items);
             quote!(#wire::Array<#items>)
         }
-        Kind::Union(branches) => union(branches, |branch| kept(branch)),
+        Kind::Union(branches) => union(branches, kept),
         Kind::Named(_) => quote!(#wire::Record),
         kind => plain(kind),
     }
