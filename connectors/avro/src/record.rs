@@ -10,8 +10,8 @@ use crate::wire::Reader;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not read from an Avro schema",
     label = "not an Avro record",
-    note = "derive it: `#[derive(AvroRecord)] #[avro(schema = \"schemas/x.avsc\")] struct {Self} {{ .. }}`",
-    note = "for a record inside another one of the file add `record = \"Name\"`"
+    note = "a record is a struct with `#[derive(AvroRecord)]` and `#[avro(schema = \"schemas/order.avsc\")]`",
+    note = "one that is inside another record of the file adds `record = \"Name\"`"
 )]
 pub trait AvroRecord<'b>: Sized {
     /// The record's full name.

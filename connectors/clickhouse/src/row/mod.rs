@@ -21,7 +21,8 @@ use spate_runtime::sink::Column;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a row of a ClickHouse table",
     label = "not a row",
-    note = "derive it: `#[derive(Row)] #[row(table = \"sql/orders.sql\")] struct {Self} {{ .. }}`"
+    note = "a row is a struct with `#[derive(Row)]` and `#[row(table = \"sql/orders.sql\")]`",
+    note = "if a closure returns a `Result`, use `try_map(.., on_error = ..)` in place of `map`"
 )]
 pub trait Row {
     /// The struct's name.

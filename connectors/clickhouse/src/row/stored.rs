@@ -26,7 +26,7 @@ pub enum StoreError {
     label = "the column's type is `{M}`",
     note = "columns store the Rust type of the same width: `UInt64` a `u64`, `Float32` an `f32`, `Bool` a `bool`; convert with `as`, `try_into` or `From` before",
     note = "`String` stores `&str`, `String`, `&[u8]`, `Vec<u8>`; `FixedString(N)` a `[u8; N]`; `Array(T)` a `Vec` or a slice",
-    note = "`Date`, `DateTime` and `DateTime64(3)` store the types `Date`, `DateTime` and `DateTime64Millis` of this crate; `Nullable(T)` what `T` stores, or an `Option` of it"
+    note = "`Date`, `DateTime` and `DateTime64(3)` store the types `Date`, `DateTime` and `DateTime64Millis` of `spate::clickhouse`; `Nullable(T)` what `T` stores, or an `Option` of it"
 )]
 pub trait StoredAs<M> {
     /// How many bytes [`store`](StoredAs::store) appends at most.
