@@ -113,6 +113,30 @@ fn a_failing_stage_names_itself_and_the_record_and_nothing_of_it_is_committed() 
 }
 
 #[test]
+fn what_stood_open_before_a_failing_batch_is_written_and_nothing_of_the_batch() {
+    let yaml = "
+pipeline: { threads: 1, pin: false, batch_records: 2 }
+checkpoint: { interval: 60s }
+sink: { batch: { linger: 60s }, chunk: { linger: 60s } }
+";
+    let run = Run::start(yaml);
+    for payload in ["1", "2", "3", "fail"] {
+        run.source.push(0, payload);
+    }
+    run.source.assign_lanes(1);
+    let (source, sink) = (run.source.clone(), run.sink.clone());
+    let report = run.join();
+    assert_eq!(report.exit_code(), 1);
+    assert_eq!(sink.lines(), ["0/0:1", "0/1:2"]);
+    assert_eq!(source.last_committed(0), Some(2));
+    assert_eq!(
+        report.totals().unaccounted(),
+        0,
+        "the batch that failed is not counted"
+    );
+}
+
+#[test]
 fn a_slow_sink_pauses_the_source_and_loses_nothing() {
     let yaml = "
 pipeline: { threads: 1, pin: false, batch_records: 4 }
