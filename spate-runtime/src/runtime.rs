@@ -1,9 +1,10 @@
 //! From a pipeline and a configuration to a run: everything is checked and opened first, then the machines are started.
 
+mod run;
 mod start;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, Thread as StdThread};
 use std::time::Duration;
 
@@ -11,22 +12,13 @@ pub use start::{ConfiguredPipeline, StartError};
 
 use crate::config::{EngineConfig, SinkPoolConfig};
 use crate::decode::SharedDecoder;
-use crate::engine::shell::{run_controller, run_worker, spawn_driver};
-use crate::engine::{
-    Controller, ControllerConfig, Deadline, Driver, DriverHandle, DriverShared, DriverStatus,
-    Mailbox,
-};
-use crate::exit::ExitReport;
-use crate::failure::{Failure, FailureSlot};
+use crate::failure::Failure;
 use crate::graph::Graph;
 use crate::limits::ABORT_GRACE;
-use crate::output::{Output, SinkOutput};
 use crate::pipeline::Factory;
-use crate::sink::{Backoff, ShardQueue, Sink, SinkWorker, WorkerShared};
+use crate::sink::{Backoff, Sink};
 use crate::source::Source;
-use crate::stats::Stats;
-use crate::thread::Thread;
-use crate::time::{Clock, MonotonicClock};
+use crate::time::Clock;
 
 /// How a pipeline is run by an embedding program.
 #[derive(Debug, Clone)]
@@ -87,7 +79,8 @@ pub struct Runtime {
     config: EngineConfig,
     options: RuntimeOptions,
     factory: Factory,
-    source: Box<dyn Source>,
+    /// Until the run takes it.
+    source: Option<Box<dyn Source>>,
     decoder: Arc<dyn SharedDecoder>,
     sinks: Vec<OpenSink>,
     io: IoThread,
@@ -109,184 +102,6 @@ impl Runtime {
     #[must_use]
     pub fn shutdown_handle(&self) -> ShutdownHandle {
         self.shutdown.clone()
-    }
-
-    /// Runs the pipeline on this thread until it is shut down, its source ends, or it fails.
-    ///
-    /// It may be called from within an async runtime only where blocking is allowed.
-    pub fn run(self) -> ExitReport {
-        let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-        // A second call is impossible: `run` consumes the runtime.
-        let _ = self.shutdown.thread.set(std::thread::current());
-        let signals = Signals::install(self.options.handle_signals);
-        let failure = Arc::new(FailureSlot::default());
-        let stats = Arc::new(Stats::new(self.graph.nodes.len(), self.sinks.len()));
-        let deadline = Arc::new(Deadline::default());
-        let requested = Arc::clone(&self.shutdown.requested);
-        tracing::info!(pipeline = self.name, threads = self.threads, "starting");
-
-        if let Err(stopped) = self.check_sinks(&*clock, &signals) {
-            if let Some(stopped) = stopped {
-                failure.set(stopped);
-            }
-            return self.report(&failure, &stats, None);
-        }
-
-        let workers_ended = Arc::new(AtomicUsize::new(0));
-        let run: Arc<str> = run_id().into();
-        let mut queues: Vec<Vec<Arc<ShardQueue>>> = Vec::new();
-        for (slot, open) in self.sinks.iter().enumerate() {
-            let shards = open.sink.shards();
-            queues.push(
-                (0..shards)
-                    .map(|_| Arc::new(ShardQueue::new(open.pool.queue.capacity)))
-                    .collect(),
-            );
-            for (shard, queue) in queues[slot].iter().enumerate() {
-                let shared = WorkerShared {
-                    sink: open.name,
-                    stats: Arc::clone(&stats.sinks[slot]),
-                    failure: Arc::clone(&failure),
-                    deadline: Arc::clone(&deadline),
-                    run: Arc::clone(&run),
-                };
-                let (queue, writer) = (Arc::clone(queue), open.sink.writer(shard));
-                let worker = SinkWorker::new(
-                    shared,
-                    shard,
-                    queue,
-                    writer,
-                    open.pool.clone(),
-                    fastrand::u64(..),
-                );
-                self.io.handle.spawn(run_worker(
-                    worker,
-                    Arc::clone(&clock),
-                    Arc::clone(&workers_ended),
-                ));
-            }
-        }
-
-        let cores = self.cores();
-        let mut handles = Vec::new();
-        let mut joins = Vec::new();
-        for index in 0..self.threads {
-            let (mailbox, status) = (
-                Arc::new(Mailbox::default()),
-                Arc::new(DriverStatus::default()),
-            );
-            let shared = DriverShared {
-                mailbox: Arc::clone(&mailbox),
-                status: Arc::clone(&status),
-                failure: Arc::clone(&failure),
-                deadline: Arc::clone(&deadline),
-            };
-            let outputs = self.sinks.iter().zip(&queues);
-            let outputs = outputs
-                .map(|(open, queues)| SinkOutput::new(open.pool.chunk.clone(), queues.clone()));
-            let output = Output::new(self.graph, Arc::clone(&stats), outputs.collect());
-            let driver = Driver::new(
-                shared,
-                output,
-                self.decoder.gate(),
-                self.config.pipeline.batch_records,
-            );
-            let thread = Thread {
-                decoder: Arc::clone(&self.decoder),
-                driver,
-                clock: Arc::clone(&clock),
-            };
-            let core = cores.as_ref().map(|cores| cores[index]);
-            let spawned = spawn_driver(
-                index,
-                core,
-                thread,
-                Arc::clone(&self.factory),
-                Arc::clone(&mailbox),
-                Arc::clone(&status),
-                Arc::clone(&failure),
-            );
-            match spawned {
-                Ok(join) => joins.push(join),
-                Err(error) => {
-                    status.set_ended();
-                    failure.set(Failure::new(
-                        format!("thread {index}"),
-                        format!("could not be started: {error}"),
-                    ));
-                }
-            }
-            handles.push(DriverHandle { mailbox, status });
-        }
-
-        let config = ControllerConfig {
-            commit_interval: self.config.checkpoint.interval,
-            drain_timeout: self.config.checkpoint.drain_timeout,
-            max_pending_batches: self.config.checkpoint.max_pending_batches,
-            backpressure: self.config.backpressure.clone(),
-            failure: Arc::clone(&failure),
-            shutdown: Arc::clone(&requested),
-            deadline,
-            queues: queues.into_iter().flatten().collect(),
-            workers_ended,
-        };
-        let Runtime {
-            name,
-            graph,
-            source,
-            sinks,
-            io,
-            ..
-        } = self;
-        let mut controller = Controller::new(config, source, handles, clock.now());
-        controller.start(clock.now());
-        run_controller(&mut controller, &*clock, || {
-            if signals.received() {
-                requested.store(true, Ordering::Release);
-            }
-        });
-        join_ended(joins);
-        let names = sinks.iter().map(|open| open.name).collect();
-        drop(sinks);
-        io.stop();
-        let report = ExitReport {
-            pipeline: name,
-            graph,
-            sinks: names,
-            failure: failure.get(),
-            totals: stats.totals(),
-            committed: controller.committed(),
-            abandoned_batches: controller.abandoned_batches(),
-        };
-        tracing::info!("{report}");
-        report
-    }
-
-    fn report(
-        self,
-        failure: &FailureSlot,
-        stats: &Stats,
-        committed: Option<&Controller>,
-    ) -> ExitReport {
-        let Runtime {
-            name,
-            graph,
-            sinks,
-            io,
-            ..
-        } = self;
-        let names = sinks.iter().map(|open| open.name).collect();
-        drop(sinks);
-        io.stop();
-        ExitReport {
-            pipeline: name,
-            graph,
-            sinks: names,
-            failure: failure.get(),
-            totals: stats.totals(),
-            committed: committed.map(Controller::committed).unwrap_or_default(),
-            abandoned_batches: committed.map_or(0, Controller::abandoned_batches),
-        }
     }
 
     /// The cores to pin to, if pinning is on and the threads fit.

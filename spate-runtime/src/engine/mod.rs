@@ -13,4 +13,4 @@ pub use driver::{Driver, DriverShared, DriverStep};
 pub use mailbox::{Command, DriverStatus, Mailbox};
 
 #[cfg(test)]
-mod tests;
+mod sim;

@@ -186,7 +186,7 @@ impl Opened {
             config: self.engine,
             options: self.options,
             factory: self.pipeline.factory,
-            source: self.source,
+            source: Some(self.source),
             decoder: self.decoder,
             sinks: self.sinks,
             io,
