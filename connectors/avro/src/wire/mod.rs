@@ -6,6 +6,7 @@
 
 mod markers;
 mod reader;
+mod text;
 
 pub use markers::{
     Array, Boolean, Bytes, Double, Enum, Fixed, Float, Int, Long, Map, Null, NullFirst, NullLast,

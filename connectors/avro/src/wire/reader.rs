@@ -1,5 +1,6 @@
 //! The reader: a cursor over one payload.
 
+use super::text::utf8;
 use super::{MAX_DEPTH, MAX_EMPTY_ITEMS};
 use crate::error::{AvroError, AvroErrorKind};
 
@@ -31,6 +32,25 @@ impl<'b> Reader<'b> {
             size,
             depth: 0,
         }
+    }
+
+    /// A copy to read a record with. A decoder that works on its own copy keeps it in registers; through a reference it
+    /// would write every step back to memory, for the errors' sake (a tenth of all instructions, measured).
+    #[inline(always)]
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Reader {
+            rest: self.rest,
+            size: self.size,
+            depth: self.depth,
+        }
+    }
+
+    /// Goes on where the copy is.
+    #[inline(always)]
+    pub fn join(&mut self, copy: &Self) {
+        self.rest = copy.rest;
+        self.depth = copy.depth;
     }
 
     /// What has not been read yet.
@@ -202,9 +222,9 @@ impl<'b> Reader<'b> {
     #[inline(always)]
     pub fn str(&mut self) -> Result<&'b str, AvroError> {
         let bytes = self.bytes()?;
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(text),
-            Err(_) => Err(self.error(AvroErrorKind::Utf8)),
+        match utf8(bytes) {
+            Some(text) => Ok(text),
+            None => Err(self.error(AvroErrorKind::Utf8)),
         }
     }
 
@@ -229,7 +249,14 @@ impl<'b> Reader<'b> {
     /// As for [`long`](Reader::long).
     #[inline(always)]
     pub fn skip_long(&mut self) -> Result<(), AvroError> {
-        self.small().map(drop)
+        if let Some((chunk, _)) = self.rest.split_first_chunk::<8>() {
+            let ends = !u64::from_le_bytes(*chunk) & 0x8080_8080_8080_8080;
+            if ends != 0 {
+                self.rest = &self.rest[(ends.trailing_zeros() / 8 + 1) as usize..];
+                return Ok(());
+            }
+        }
+        self.long_at_the_end().map(drop)
     }
 
     /// The branch number of a union of `branches`.

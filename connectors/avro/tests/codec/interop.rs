@@ -348,3 +348,19 @@ fn the_fingerprint_constant_is_that_of_the_runtimes_canonical_form() {
         ["order_id", "placed_at", "note", "coupon", "codes"]
     );
 }
+
+#[test]
+fn text_and_bytes_of_a_borrowing_record_are_the_payloads_own() {
+    #[derive(spate_macros::AvroRecord)]
+    #[avro(schema = "tests/schemas/pair.avsc", crate = crate::facade)]
+    struct Pair<'a> {
+        value: &'a str,
+    }
+    let payload = [8, 4, b'h', b'i'];
+    let pair: Pair<'_> = decode_body(&payload, payload.len()).expect("a record");
+    assert_eq!(
+        pair.value.as_ptr(),
+        payload[2..].as_ptr(),
+        "nothing is copied"
+    );
+}

@@ -44,9 +44,12 @@ pub(super) fn record(
     let check = checked.then(|| quote! {
         #[inline]
         fn check(reader: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<(), #avro::AvroError> {
+            let outer = reader;
+            let reader = &mut outer.fork();
             #enter
             #(#check)*
             #leave
+            outer.join(reader);
             ::core::result::Result::Ok(())
         }
     });
@@ -71,9 +74,12 @@ pub(super) fn record(
                 const MIN_SIZE: usize = #least;
                 #[inline]
                 fn decode(reader: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
+                    let outer = reader;
+                    let reader = &mut outer.fork();
                     #enter
                     #(#decode)*
                     #leave
+                    outer.join(reader);
                     ::core::result::Result::Ok(Self { #(#built),* })
                 }
                 #check
