@@ -6,6 +6,7 @@
 mod model;
 mod parse;
 mod print;
+mod rules;
 #[cfg(test)]
 mod tests;
 

@@ -11,7 +11,10 @@ use jsonc_parser::ast::{Array, Object, StringLit, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::model::{Definition, Field, Kind, Logical, NameId, Named, Schema, Type};
+use super::model::{Definition, Field, Kind, NameId, Named, Schema, Type};
+use super::rules::{
+    PRIMITIVES, bad_name, full, is_dotted_name, is_name, logical, primitive, short,
+};
 use crate::diagnostic::{Code, suggest};
 use crate::files::{Finding, SourceFile};
 
@@ -498,98 +501,4 @@ impl Parser<'_> {
             }
         }
     }
-}
-
-const PRIMITIVES: [&str; 8] = [
-    "null", "boolean", "int", "long", "float", "double", "bytes", "string",
-];
-
-fn primitive(name: &str) -> Option<Kind> {
-    Some(match name {
-        "null" => Kind::Null,
-        "boolean" => Kind::Boolean,
-        "int" => Kind::Int,
-        "long" => Kind::Long,
-        "float" => Kind::Float,
-        "double" => Kind::Double,
-        "bytes" => Kind::Bytes,
-        "string" => Kind::String,
-        _ => return None,
-    })
-}
-
-/// The logical type of a primitive or of a fixed of `size` bytes, or the text of one that is not valid there.
-fn logical(
-    object: &Object<'_>,
-    kind: &Kind,
-    size: Option<usize>,
-) -> (Option<Logical>, Option<String>) {
-    let Some(name) = object.get_string("logicalType") else {
-        return (None, None);
-    };
-    let number = |key| {
-        object
-            .get_number(key)
-            .and_then(|number| number.value.parse::<u32>().ok())
-    };
-    let logical = match (&*name.value, kind, size) {
-        ("decimal", Kind::Bytes, size) => match (number("precision"), number("scale").unwrap_or(0))
-        {
-            (Some(precision), scale)
-                if precision > 0 && scale <= precision && fits(precision, size) =>
-            {
-                Some(Logical::Decimal { precision, scale })
-            }
-            _ => None,
-        },
-        ("uuid", Kind::String, None) | ("uuid", Kind::Bytes, Some(16)) => Some(Logical::Uuid),
-        ("duration", Kind::Bytes, Some(12)) => Some(Logical::Duration),
-        ("date", Kind::Int, _) => Some(Logical::Date),
-        ("time-millis", Kind::Int, _) => Some(Logical::TimeMillis),
-        ("time-micros", Kind::Long, _) => Some(Logical::TimeMicros),
-        ("timestamp-millis", Kind::Long, _) => Some(Logical::TimestampMillis),
-        ("timestamp-micros", Kind::Long, _) => Some(Logical::TimestampMicros),
-        ("timestamp-nanos", Kind::Long, _) => Some(Logical::TimestampNanos),
-        ("local-timestamp-millis", Kind::Long, _) => Some(Logical::LocalTimestampMillis),
-        ("local-timestamp-micros", Kind::Long, _) => Some(Logical::LocalTimestampMicros),
-        ("local-timestamp-nanos", Kind::Long, _) => Some(Logical::LocalTimestampNanos),
-        _ => None,
-    };
-    let ignored = logical.is_none().then(|| name.value.to_string());
-    (logical, ignored)
-}
-
-/// Whether so many decimal digits fit into a two's complement number of `size` bytes; without a size they do.
-fn fits(precision: u32, size: Option<usize>) -> bool {
-    size.is_none_or(|size| {
-        f64::from(precision) <= (((8 * size).saturating_sub(1)) as f64 * 2f64.log10()).floor()
-    })
-}
-
-fn full(namespace: &str, name: &str) -> String {
-    if namespace.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{namespace}.{name}")
-    }
-}
-
-fn short(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(_, short)| short)
-}
-
-fn is_name(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-fn is_dotted_name(name: &str) -> bool {
-    name.split('.').all(is_name)
-}
-
-fn bad_name(name: &str) -> String {
-    format!("`{name}` is not a name: letters, digits and `_`, not beginning with a digit")
 }
