@@ -1,6 +1,7 @@
 //! What the derives emit and what they say about mistakes, without a compiler.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use proc_macro2::TokenStream;
 
@@ -32,8 +33,8 @@ const ORDERS: &str = "CREATE TABLE orders (
     status Enum8('new' = 1) DEFAULT 'new'
 ) ENGINE = MergeTree ORDER BY order_id;";
 
-/// A directory with the files, one per process.
-fn dir() -> PathBuf {
+/// A directory with the files, one per process, written before any test reads it.
+static DIR: LazyLock<PathBuf> = LazyLock::new(|| {
     let dir = std::env::temp_dir().join(format!("spate-lang-derive-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a directory");
     std::fs::write(dir.join("order.avsc"), ORDER).expect("a file");
@@ -41,20 +42,20 @@ fn dir() -> PathBuf {
     let two = format!("{ORDERS}\nCREATE TABLE shop.refunds (id UInt64) ENGINE = Log");
     std::fs::write(dir.join("two.sql"), two).expect("a file");
     dir
-}
+});
 
 fn avro(input: &str) -> TokenStream {
-    super::avro_record(input.parse().expect("tokens"), &dir())
+    super::avro_record(input.parse().expect("tokens"), &DIR)
 }
 
 fn row(input: &str) -> TokenStream {
-    super::row(input.parse().expect("tokens"), &dir())
+    super::row(input.parse().expect("tokens"), &DIR)
 }
 
 /// The expansion as a reader would write it, without the path of this machine.
 fn pretty(tokens: TokenStream) -> String {
     let file: syn::File = syn::parse2(tokens).expect("items");
-    let dir = dir().canonicalize().expect("a directory");
+    let dir = DIR.canonicalize().expect("a directory");
     prettyplease::unparse(&file).replace(&*dir.to_string_lossy(), "/crate")
 }
 
