@@ -8,7 +8,7 @@ use spate_test::services::{ClickHouse, ClickHouseOptions, FaultKind};
 
 use crate::{assert_names, failure};
 
-/// A server that the test may kill.
+/// A server that the test may kill or make fail.
 fn own() -> Option<ClickHouse> {
     ClickHouse::required_own(ClickHouseOptions::default())
 }
@@ -149,7 +149,8 @@ fn nothing_is_committed_while_nothing_is_stored() {
 
 /// The next inserts fail in this way; afterwards every row is there once.
 fn is_repeated(kind: FaultKind, code: u32) {
-    let Some(mut stack) = Stack::start(4) else {
+    let Some(server) = own() else { return };
+    let Some(mut stack) = Stack::with_clickhouse(&server, 4) else {
         return;
     };
     stack.orders(0..2_000);
@@ -188,7 +189,8 @@ fn a_connection_that_is_closed_before_the_insert_ran_is_made_again() {
 
 #[test]
 fn a_200_that_hides_an_exception_which_does_not_pass_ends_the_pipeline() {
-    let Some(mut stack) = Stack::start(1) else {
+    let Some(server) = own() else { return };
+    let Some(mut stack) = Stack::with_clickhouse(&server, 1) else {
         return;
     };
     stack.orders(0..100);
@@ -205,7 +207,8 @@ fn a_200_that_hides_an_exception_which_does_not_pass_ends_the_pipeline() {
 
 #[test]
 fn a_login_that_is_refused_in_mid_run_ends_the_pipeline_and_loses_nothing() {
-    let Some(mut stack) = Stack::start(2) else {
+    let Some(server) = own() else { return };
+    let Some(mut stack) = Stack::with_clickhouse(&server, 2) else {
         return;
     };
     stack.orders(0..200);
