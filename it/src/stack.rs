@@ -192,12 +192,14 @@ impl<'a> Stack<'a> {
         self.flush();
     }
 
-    /// Produces one order that must become a row.
+    /// Produces these orders into one partition; each must become a row.
     ///
     /// # Panics
     /// As [`Stack::orders`].
-    pub fn order(&mut self, partition: i32, order: &Sample) {
-        self.queue_order(partition, order);
+    pub fn orders_into(&mut self, partition: i32, orders: &[Sample]) {
+        for order in orders {
+            self.queue_order(partition, order);
+        }
         self.flush();
     }
 
@@ -209,6 +211,17 @@ impl<'a> Stack<'a> {
         let offset = self.queue(partition, payload);
         self.flush();
         offset
+    }
+
+    /// Produces records that must not become rows, by partition and payload.
+    ///
+    /// # Panics
+    /// As [`Stack::orders`].
+    pub fn no_rows(&mut self, records: impl IntoIterator<Item = (i32, Vec<u8>)>) {
+        for (partition, payload) in records {
+            self.queue(partition, Some(&payload));
+        }
+        self.flush();
     }
 
     fn queue_order(&mut self, partition: i32, order: &Sample) {

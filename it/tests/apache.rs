@@ -31,7 +31,7 @@ fn every_record_becomes_one_row_and_a_restart_reads_nothing_again() {
     assert_eq!(stack.committed(), log_ends(&stack));
     stack.assert_every_row_once();
 
-    stack.order(3, &Sample::nth(20_000));
+    stack.orders_into(3, &[Sample::nth(20_000)]);
     let mut run = Run::start(strict_orders(), &stack.settings());
     stack.wait_committed(&mut run);
     let report = run.stop();

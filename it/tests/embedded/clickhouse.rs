@@ -154,9 +154,7 @@ fn is_repeated(kind: FaultKind, code: u32) {
         return;
     };
     stack.orders(0..2_000);
-    stack
-        .db
-        .server()
+    server
         .fault(kind, code, 3, &inserts(&stack))
         .expect("injected");
     let mut run = Run::start(strict_orders(), &small_blocks(&stack));
@@ -195,9 +193,7 @@ fn a_200_that_hides_an_exception_which_does_not_pass_ends_the_pipeline() {
     };
     stack.orders(0..100);
     // 497, ACCESS_DENIED.
-    stack
-        .db
-        .server()
+    server
         .fault(FaultKind::Hidden, 497, 1, &inserts(&stack))
         .expect("injected");
     let report = Run::start(strict_orders(), &stack.settings()).report();
@@ -215,9 +211,7 @@ fn a_login_that_is_refused_in_mid_run_ends_the_pipeline_and_loses_nothing() {
     let mut run = Run::start(strict_orders(), &stack.settings());
     stack.wait_committed(&mut run);
     // 516, AUTHENTICATION_FAILED: for one insert only, so that a later success could hide it.
-    stack
-        .db
-        .server()
+    server
         .fault(FaultKind::Error, 516, 1, &inserts(&stack))
         .expect("injected");
     stack.orders(200..400);
@@ -244,18 +238,15 @@ fn equal_orders_of_one_partition_are_stored_as_often_as_they_were_produced() {
     let settings = settings
         .set("sink.batch.linger", "1ms")
         .set("sink.chunk.linger", "1ms");
-    for _ in 0..30 {
-        stack.order(0, &Sample::nth(5));
-    }
+    let equal = vec![Sample::nth(5); 30];
+    stack.orders_into(0, &equal);
     for run in 1..=2 {
         let mut pipeline = Run::start(strict_orders(), &settings);
         stack.wait_committed(&mut pipeline);
         assert_eq!(pipeline.stop().exit_code(), 0);
         stack.assert_every_row_once();
         if run == 1 {
-            for _ in 0..30 {
-                stack.order(0, &Sample::nth(5));
-            }
+            stack.orders_into(0, &equal);
         }
     }
 }

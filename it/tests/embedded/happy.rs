@@ -20,7 +20,7 @@ fn every_record_becomes_one_row_and_a_restart_reads_nothing_again() {
     assert_eq!(stack.committed(), stack.ends());
 
     // The committed offset is the next to read: the second run reads the new record, and nothing else.
-    stack.order(2, &Sample::nth(9_999));
+    stack.orders_into(2, &[Sample::nth(9_999)]);
     let mut run = Run::start(strict_orders(), &stack.settings());
     stack.wait_committed(&mut run);
     let report = run.stop();
@@ -39,9 +39,7 @@ fn a_record_that_the_filter_drops_is_committed_without_an_insert() {
         ..Sample::nth(1)
     }
     .framed(stack.schema_id());
-    for n in 0..100 {
-        stack.no_row(n % 2, Some(&unpaid));
-    }
+    stack.no_rows((0..100).map(|n| (n % 2, unpaid.clone())));
     let mut run = Run::start(orders(), &stack.settings());
     stack.wait_committed(&mut run);
     let report = run.stop();
@@ -58,7 +56,7 @@ fn tombstones_are_counted_by_name_and_committed() {
             return;
         };
         stack.no_row(0, None);
-        stack.order(0, &Sample::nth(1));
+        stack.orders_into(0, &[Sample::nth(1)]);
         stack.no_row(0, None);
         let mut run = Run::start(pipeline(), &stack.settings());
         stack.wait_committed(&mut run);

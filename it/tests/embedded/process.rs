@@ -69,8 +69,7 @@ fn sigterm_in_the_middle_of_the_work_commits_what_is_stored_and_nothing_else() {
         "{output}"
     );
 
-    let process = OrdersProcess::start(EXE, &settings);
-    let mut process = process;
+    let mut process = OrdersProcess::start(EXE, &settings);
     stack.wait_committed(&mut process);
     process.signal("TERM");
     assert_eq!(process.finish().0, Some(0));
