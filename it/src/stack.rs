@@ -164,7 +164,7 @@ impl<'a> Stack<'a> {
             .set("source.topics", format!("[{}]", self.topic))
             .set("source.group_id", &self.group)
             // The shortest session that brokers take: a killed member's partitions are free again after it.
-            .set("source.rdkafka", "{session.timeout.ms: 6000, heartbeat.interval.ms: 500, reconnect.backoff.max.ms: 500}")
+            .set("source.rdkafka", "{session.timeout.ms: 12000, heartbeat.interval.ms: 500, reconnect.backoff.max.ms: 500}")
             .set("deserializer.registry.url", format!("\"{}\"", self.registry.url()))
             .set("sink.url", format!("\"{}\"", server.url()))
             .set("sink.user", server.user())

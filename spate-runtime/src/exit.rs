@@ -17,6 +17,7 @@ pub struct ExitReport {
     pub(crate) totals: Totals,
     pub(crate) committed: Vec<(Partition, i64)>,
     pub(crate) abandoned_batches: usize,
+    pub(crate) lost_batches: usize,
 }
 
 impl ExitReport {
@@ -55,6 +56,13 @@ impl ExitReport {
     #[must_use]
     pub fn committed(&self) -> &[(Partition, i64)] {
         &self.committed
+    }
+
+    /// Batches in flight of partitions that were lost to another member of the group, which reads them again. A run can end
+    /// cleanly all the same.
+    #[must_use]
+    pub fn lost_batches(&self) -> usize {
+        self.lost_batches
     }
 
     /// Batches that were read and not committed; their records will be read again.
@@ -100,6 +108,9 @@ impl fmt::Display for ExitReport {
             }
         }
         write!(f, " abandoned_batches={}", self.abandoned_batches)?;
+        if self.lost_batches > 0 {
+            write!(f, " lost_batches={}", self.lost_batches)?;
+        }
         if let Some(failure) = &self.failure {
             write!(f, "\n  first failure: {failure}")?;
         }

@@ -29,3 +29,6 @@ pub(crate) const SKIP_LOG_WINDOW: Duration = Duration::from_secs(10);
 
 /// A row larger than this cannot be written: the chunk that holds it must fit into one insert's length fields.
 pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
+
+/// How often the start-up looks for a signal while it waits for a sink.
+pub(crate) const START_POLL: Duration = Duration::from_millis(20);

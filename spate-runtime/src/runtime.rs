@@ -14,7 +14,7 @@ use crate::config::{EngineConfig, SinkPoolConfig};
 use crate::decode::SharedDecoder;
 use crate::failure::Failure;
 use crate::graph::Graph;
-use crate::limits::ABORT_GRACE;
+use crate::limits::{ABORT_GRACE, START_POLL};
 use crate::pipeline::Factory;
 use crate::sink::{Backoff, Sink};
 use crate::source::Source;
@@ -126,6 +126,10 @@ impl Runtime {
         Some(cores)
     }
 
+    fn stop_requested(&self, signals: &Signals) -> bool {
+        signals.received() || self.shutdown.requested.load(Ordering::Acquire)
+    }
+
     /// Checks every sink until it answers, refuses, or the start-up timeout passes. `Err(None)` is a shutdown meanwhile.
     fn check_sinks(&self, clock: &dyn Clock, signals: &Signals) -> Result<(), Option<Failure>> {
         let timeout = self.config.pipeline.startup_timeout;
@@ -141,7 +145,7 @@ impl Runtime {
                     let _ = send.send(check.await);
                 });
                 let error = loop {
-                    match receive.recv_timeout(Duration::from_millis(20)) {
+                    match receive.recv_timeout(START_POLL) {
                         Ok(Ok(())) => break None,
                         Ok(Err(error)) => break Some(error),
                         Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
@@ -151,7 +155,7 @@ impl Runtime {
                         }
                         Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
                     }
-                    if signals.received() || self.shutdown.requested.load(Ordering::Acquire) {
+                    if self.stop_requested(signals) {
                         task.abort();
                         return Err(None);
                     }
@@ -172,11 +176,13 @@ impl Runtime {
                     return Err(Some(Failure::new(place(), text)));
                 }
                 tracing::warn!(sink = open.name, "not ready yet: {error}");
-                std::thread::sleep(
-                    backoff
-                        .next_wait()
-                        .min(timeout.saturating_sub(clock.now().since(begin))),
-                );
+                let retry = clock.now().after(backoff.next_wait());
+                while clock.now() < retry && clock.now().since(begin) < timeout {
+                    if self.stop_requested(signals) {
+                        return Err(None);
+                    }
+                    std::thread::sleep(START_POLL);
+                }
             }
         }
         Ok(())

@@ -237,7 +237,15 @@ impl fmt::Debug for Settings {
 
 /// `host:port` or `[v6]:port`, with an optional protocol before it.
 fn is_broker(text: &str) -> bool {
-    let address = text.split_once("://").map_or(text, |(_, address)| address);
+    // The protocols that librdkafka knows; with another one it would ignore the broker.
+    const PROTOCOLS: [&str; 4] = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"];
+    let address = match text.split_once("://") {
+        Some((protocol, address)) if PROTOCOLS.contains(&protocol.to_lowercase().as_str()) => {
+            address
+        }
+        Some(_) => return false,
+        None => text,
+    };
     let port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
     match address.rsplit_once(':') {
         Some((host, number)) => {

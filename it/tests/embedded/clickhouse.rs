@@ -250,3 +250,24 @@ fn equal_orders_of_one_partition_are_stored_as_often_as_they_were_produced() {
         }
     }
 }
+
+#[test]
+fn a_shutdown_while_the_server_refuses_connections_at_start_ends_at_once() {
+    let Some(stack) = Stack::start(1) else { return };
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = closed.local_addr().expect("its address");
+    drop(closed);
+    // A shutdown that is not noticed would wait for this.
+    let settings = stack
+        .settings()
+        .set("sink.url", format!("http://{address}"))
+        .set("sink.retry.initial", "1h")
+        .set("sink.retry.max", "1h")
+        .set("sink.retry.give_up_after", "1h")
+        .set("pipeline.startup_timeout", "1h");
+    let run = Run::start(orders(), &settings);
+    thread::sleep(Duration::from_millis(300));
+    let report = run.stop();
+    assert_eq!(report.exit_code(), 0, "{report}");
+    assert_eq!(report.totals().records, 0);
+}

@@ -93,6 +93,7 @@ pub struct Controller {
     commit_not_before: Time,
     last_trouble: Option<ConnectorError>,
     abandoned: usize,
+    lost: usize,
 }
 
 impl Controller {
@@ -118,6 +119,7 @@ impl Controller {
             commit_not_before: Time::ZERO,
             last_trouble: None,
             abandoned: 0,
+            lost: 0,
         }
     }
 
@@ -166,6 +168,12 @@ impl Controller {
     #[must_use]
     pub fn abandoned_batches(&self) -> usize {
         self.abandoned
+    }
+
+    /// Batches in flight of lanes that were lost to another member, which reads them again.
+    #[must_use]
+    pub fn lost_batches(&self) -> usize {
+        self.lost
     }
 
     /// Whether the lanes are paused because a queue is full.
@@ -322,7 +330,7 @@ impl Controller {
                     true
                 }
                 RevocationStep::Release => {
-                    released.push(revocation.lanes.clone());
+                    released.push((revocation.lanes.clone(), revocation.is_lost()));
                     false
                 }
             },
@@ -330,9 +338,15 @@ impl Controller {
         if commit {
             self.commit(now, true);
         }
-        for lanes in released {
+        for (lanes, lost) in released {
             for lane in &lanes {
-                self.abandoned += self.checkpointer.progress(*lane).map_or(0, |p| p.pending);
+                let pending = self.checkpointer.progress(*lane).map_or(0, |p| p.pending);
+                // What is lost was given to another member, which reads it; nothing of this run was given up.
+                if lost {
+                    self.lost += pending;
+                } else {
+                    self.abandoned += pending;
+                }
                 self.checkpointer.remove(*lane);
                 self.lanes.remove(lane);
             }

@@ -43,6 +43,11 @@ impl Revocation {
         }
     }
 
+    /// Whether the lanes were gone before the engine was told.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
+    }
+
     /// A driver dropped a lane.
     pub(super) fn dropped(&mut self, lane: LaneId) {
         self.with_drivers.remove(&lane);

@@ -189,6 +189,7 @@ impl Runtime {
             totals: shared.stats.totals(),
             committed: controller.map(Controller::committed).unwrap_or_default(),
             abandoned_batches: controller.map_or(0, Controller::abandoned_batches),
+            lost_batches: controller.map_or(0, Controller::lost_batches),
         };
         tracing::info!("{report}");
         report

@@ -245,3 +245,23 @@ fn an_unknown_lane_in_a_revocation_is_given_back_at_once() {
         sim.broker.lock().unwrap().released == [LaneId(77)]
     });
 }
+
+#[test]
+fn what_was_in_flight_on_lost_lanes_is_counted_but_not_as_given_up() {
+    let mut sim = Sim::new(Options {
+        fail: 10,
+        ..Options::default()
+    });
+    let lanes = sim.assign(0..1, 50);
+    sim.until("the writes fail", |sim| {
+        let log = sim.log.lock().unwrap();
+        log.iter().any(|line| line.contains("fails=true"))
+    });
+    sim.event(SourceEvent::Lost(lanes));
+    sim.until("given back", |sim| {
+        !sim.broker.lock().unwrap().released.is_empty()
+    });
+    assert_eq!(sim.committed(0), None);
+    assert!(sim.controller.lost_batches() > 0);
+    assert_eq!(sim.controller.abandoned_batches(), 0);
+}
