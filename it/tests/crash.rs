@@ -38,10 +38,12 @@ fn crash(mut stack: Stack<'_>, seed: u64) {
     println!("crash: seed={seed}, producing {RECORDS} records");
     let mut random = fastrand::Rng::with_seed(seed);
     stack.orders(0..RECORDS);
-    // Small blocks and frequent commits: many moments at which something is half done.
+    // Small blocks and frequent commits: many moments at which something is half done. A long queue: what was read is always
+    // far ahead of what is stored, so that a commit that went by the one would show in the other.
     let settings = stack
         .settings()
         .set("sink.batch.max_rows", 2_000)
+        .set("sink.queue.capacity", 64)
         .set("pipeline.batch_records", 250);
 
     for kill in 0..KILLS {
