@@ -2,13 +2,13 @@
 
 use super::error::ServiceError;
 use super::place::{RunDir, free_port};
-use super::process::{Launch, Signal, Supervised};
+use super::process::{Launch, Signal, Slot, Supervised};
 use super::{install, maven, prerequisites, skip};
 use std::fs;
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 const PROPERTIES: &str = include_str!("../../services/server.properties");
@@ -58,7 +58,7 @@ pub struct ApacheKafka {
 
 struct Own {
     // Before `run_dir`: the process must be gone before its folder goes.
-    process: Mutex<Option<Supervised>>,
+    process: Slot,
     options: ApacheKafkaOptions,
     port: u16,
     jars: PathBuf,
@@ -100,14 +100,14 @@ impl ApacheKafka {
     ) -> Result<ApacheKafka, ServiceError> {
         let run_dir = RunDir::new("apache-kafka")?;
         let own = Own {
-            process: Mutex::new(None),
+            process: Slot::default(),
             options,
             port,
             jars,
             run_dir,
         };
         own.configure()?;
-        *lock(&own.process) = Some(own.launch()?);
+        own.process.start(|| own.launch())?;
         Ok(ApacheKafka {
             brokers: format!("127.0.0.1:{port}"),
             own: Some(own),
@@ -167,9 +167,7 @@ impl ApacheKafka {
 
     /// The process id of the broker while it runs; none for external ones.
     pub fn pid(&self) -> Option<u32> {
-        self.own
-            .as_ref()
-            .and_then(|own| lock(&own.process).as_ref().map(Supervised::pid))
+        self.own.as_ref().and_then(|own| own.process.pid())
     }
 
     /// Creates a topic with one replica.
@@ -195,9 +193,7 @@ impl ApacheKafka {
     /// # Errors
     /// [`ServiceError::State`] for external brokers.
     pub fn kill(&self) -> Result<(), ServiceError> {
-        if let Some(process) = lock(&self.own()?.process).take() {
-            process.kill();
-        }
+        self.own()?.process.kill();
         Ok(())
     }
 
@@ -206,9 +202,7 @@ impl ApacheKafka {
     /// # Errors
     /// [`ServiceError::State`] for external brokers.
     pub fn stop(&self) -> Result<(), ServiceError> {
-        if let Some(process) = lock(&self.own()?.process).take() {
-            process.stop(Duration::from_secs(20));
-        }
+        self.own()?.process.stop(Duration::from_secs(20));
         Ok(())
     }
 
@@ -218,12 +212,7 @@ impl ApacheKafka {
     /// As [`ApacheKafka::start`]; [`ServiceError::State`] for external brokers.
     pub fn restart(&self) -> Result<(), ServiceError> {
         let own = self.own()?;
-        let mut process = lock(&own.process);
-        if let Some(running) = process.take() {
-            running.kill();
-        }
-        *process = Some(own.launch()?);
-        Ok(())
+        own.process.start(|| own.launch())
     }
 
     /// Freezes the broker: connections stay open and nothing is answered.
@@ -243,16 +232,13 @@ impl ApacheKafka {
     }
 
     fn signal(&self, signal: Signal) -> Result<(), ServiceError> {
-        match lock(&self.own()?.process).as_mut() {
-            Some(process) => {
-                process.signal(signal);
-                Ok(())
-            }
-            None => Err(ServiceError::state(
-                NAME,
-                "the broker is stopped; restart it first",
-            )),
+        if self.own()?.process.signal(signal) {
+            return Ok(());
         }
+        Err(ServiceError::state(
+            NAME,
+            "the broker is stopped; restart it first",
+        ))
     }
 
     fn own(&self) -> Result<&Own, ServiceError> {
@@ -346,8 +332,4 @@ impl Own {
     fn write(&self, name: &str, text: &str) -> Result<(), ServiceError> {
         fs::write(self.file(name), text).map_err(ServiceError::io("write", self.file(name)))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,11 +7,11 @@
 use super::clickhouse_client::Client;
 use super::error::ServiceError;
 use super::place::{RunDir, free_port, random};
-use super::process::{Launch, Supervised};
+use super::process::{Launch, Slot, Supervised};
 use super::{python, skip};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 const FRONT: &str = include_str!("../../services/clickhouse_http.py");
@@ -80,7 +80,7 @@ pub struct ClickHouse {
 
 struct Own {
     // Before `run_dir`: the process must be gone before its folder goes.
-    process: Mutex<Option<Supervised>>,
+    process: Slot,
     options: ClickHouseOptions,
     port: u16,
     python: PathBuf,
@@ -134,13 +134,13 @@ impl ClickHouse {
             Some(password),
         );
         let own = Own {
-            process: Mutex::new(None),
+            process: Slot::default(),
             options,
             port,
             python,
             run_dir,
         };
-        *lock(&own.process) = Some(own.launch(&client)?);
+        own.process.start(|| own.launch(&client))?;
         Ok(ClickHouse {
             client,
             own: Some(own),
@@ -220,9 +220,7 @@ impl ClickHouse {
 
     /// The process id of the server while it runs; none for an external one.
     pub fn pid(&self) -> Option<u32> {
-        self.own
-            .as_ref()
-            .and_then(|own| lock(&own.process).as_ref().map(Supervised::pid))
+        self.own.as_ref().and_then(|own| own.process.pid())
     }
 
     /// Runs one statement and returns its answer, tab separated unless the statement has a `FORMAT`.
@@ -316,9 +314,7 @@ impl ClickHouse {
     /// # Errors
     /// [`ServiceError::State`] for an external server.
     pub fn kill(&self) -> Result<(), ServiceError> {
-        if let Some(process) = lock(&self.own()?.process).take() {
-            process.kill();
-        }
+        self.own()?.process.kill();
         Ok(())
     }
 
@@ -327,9 +323,7 @@ impl ClickHouse {
     /// # Errors
     /// [`ServiceError::State`] for an external server.
     pub fn stop(&self) -> Result<(), ServiceError> {
-        if let Some(process) = lock(&self.own()?.process).take() {
-            process.stop(Duration::from_secs(10));
-        }
+        self.own()?.process.stop(Duration::from_secs(10));
         Ok(())
     }
 
@@ -339,12 +333,7 @@ impl ClickHouse {
     /// As [`ClickHouse::start`]; [`ServiceError::State`] for an external server.
     pub fn restart(&self) -> Result<(), ServiceError> {
         let own = self.own()?;
-        let mut process = lock(&own.process);
-        if let Some(running) = process.take() {
-            running.kill();
-        }
-        *process = Some(own.launch(&self.client)?);
-        Ok(())
+        own.process.start(|| own.launch(&self.client))
     }
 
     fn own(&self) -> Result<&Own, ServiceError> {
@@ -453,8 +442,4 @@ impl Drop for Database<'_> {
             .server
             .execute(&format!("DROP DATABASE IF EXISTS `{}`", self.name));
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -56,6 +56,50 @@ struct Status {
 
 type Shared = Arc<(Mutex<Status>, Condvar)>;
 
+/// The process of a service, while there is one: it can be ended and started again.
+#[derive(Default)]
+pub(crate) struct Slot(Mutex<Option<Supervised>>);
+
+impl Slot {
+    pub(crate) fn pid(&self) -> Option<u32> {
+        lock(&self.0).as_ref().map(Supervised::pid)
+    }
+
+    pub(crate) fn kill(&self) {
+        if let Some(process) = lock(&self.0).take() {
+            process.kill();
+        }
+    }
+
+    /// Ends the process in an orderly way; after `patience` it is killed.
+    pub(crate) fn stop(&self, patience: Duration) {
+        if let Some(process) = lock(&self.0).take() {
+            process.stop(patience);
+        }
+    }
+
+    /// Starts the process, after killing the one that runs.
+    pub(crate) fn start(
+        &self,
+        launch: impl FnOnce() -> Result<Supervised, ServiceError>,
+    ) -> Result<(), ServiceError> {
+        let mut process = lock(&self.0);
+        if let Some(running) = process.take() {
+            running.kill();
+        }
+        *process = Some(launch()?);
+        Ok(())
+    }
+
+    /// Sends a signal; whether there is a process.
+    pub(crate) fn signal(&self, signal: Signal) -> bool {
+        lock(&self.0)
+            .as_mut()
+            .map(|process| process.signal(signal))
+            .is_some()
+    }
+}
+
 /// A running server. Dropping it kills the server.
 pub(crate) struct Supervised {
     service: &'static str,
