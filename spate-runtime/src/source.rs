@@ -77,11 +77,6 @@ pub trait Source: Send {
 
     /// Leaves. All lanes have been dropped before; nothing is called afterwards.
     fn close(&mut self);
-
-    /// How many lanes may still be assigned at the same time as a hint for sizing; unknown by default.
-    fn expected_lanes(&self) -> Option<usize> {
-        None
-    }
 }
 
 /// What [`SourceLane::fetch`] found.

@@ -163,16 +163,20 @@ impl Driver {
         renew && !self.stopping
     }
 
+    /// Drops lanes and then tells the controller, which gives them back only when they are gone.
     fn drop_lanes(&mut self, which: impl Fn(LaneId) -> bool) {
-        let status = &self.shared.status;
+        let mut dropped = Vec::new();
         self.lanes.retain(|lane| {
             let id = lane.lane.id();
             let gone = which(id);
             if gone {
-                status.lane_dropped(id);
+                dropped.push(id);
             }
             !gone
         });
+        for id in dropped {
+            self.shared.status.lane_dropped(id);
+        }
     }
 
     fn end(&mut self) -> DriverStep {
