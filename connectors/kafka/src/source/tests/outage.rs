@@ -194,7 +194,10 @@ fn the_group_learns_at_once_that_a_member_leaves() {
     let group = unique("group");
     // By the end of its session the others would learn it after the test was given up.
     let more = "    session.timeout.ms: 300000\n";
+    // One after the other: a member that joins while the broker waits for the first assignment's answer would wait as long
+    // as a session lasts.
     let mut one = Member::join(&kafka, &topic, &group, more);
+    one.until("it has both partitions", |member| member.lanes.len() == 2);
     let mut two = Member::join(&kafka, &topic, &group, more);
     until(
         "both have a partition",
