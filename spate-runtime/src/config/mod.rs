@@ -4,7 +4,7 @@
 //! 2. [`Config`] hands out [`Section`]s, one for each component.
 //! 3. [`Section::parse`] reads one into any type that derives `Deserialize` (`de/`), with the types and helpers of
 //!    `units.rs` for what has a unit or must not be shown.
-//! 4. `engine.rs` holds the engine's own settings.
+//! 4. `engine.rs` holds the engine's own settings, `sink_pool.rs` those of one sink.
 //!
 //! Any value may be a secret: no error and no `Debug` of this module shows one.
 
@@ -16,6 +16,7 @@ mod file;
 mod node;
 mod scalar;
 mod section;
+mod sink_pool;
 mod suggest;
 mod syntax;
 mod units;
@@ -26,13 +27,11 @@ mod tests;
 
 use crate::error::ConnectorError;
 
-pub use engine::{
-    BackpressureConfig, CheckpointConfig, ChunkConfig, EngineConfig, PipelineConfig, QueueConfig,
-    RetryConfig, SealConfig, SinkPoolConfig,
-};
+pub use engine::{BackpressureConfig, CheckpointConfig, EngineConfig, PipelineConfig};
 pub use error::ConfigError;
 pub use file::Config;
 pub use section::Section;
+pub use sink_pool::{ChunkConfig, QueueConfig, RetryConfig, SealConfig, SinkPoolConfig};
 pub use units::{ByteSize, Secret, byte_size, duration};
 
 /// A connector could not be opened.

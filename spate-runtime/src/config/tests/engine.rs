@@ -5,13 +5,6 @@ use std::time::Duration;
 use super::{config, with_env};
 use crate::config::{Config, EngineConfig, SinkPoolConfig};
 
-fn pool(sink: &str) -> Result<SinkPoolConfig, String> {
-    let mut section = config(&format!("sink:\n  {sink}\n"))
-        .sink_section("s", true)
-        .map_err(|e| e.to_string())?;
-    SinkPoolConfig::take_from(&mut section).map_err(|error| error.to_string())
-}
-
 fn engine(text: &str) -> Result<EngineConfig, String> {
     EngineConfig::from(&config(text)).map_err(|error| error.to_string())
 }
@@ -37,26 +30,6 @@ fn the_defaults_are_the_documented_ones_and_hold_together() {
         (b.high_ratio, b.low_ratio, b.min_pause),
         (0.8, 0.5, Duration::from_millis(500))
     );
-
-    let pool = pool("{}").unwrap();
-    assert_eq!(
-        (pool.batch.max_rows, pool.batch.max_bytes),
-        (500_000, 64 << 20)
-    );
-    assert_eq!(
-        (pool.batch.linger, pool.chunk.linger),
-        (Duration::from_secs(1), Duration::from_millis(100))
-    );
-    assert_eq!(
-        (pool.chunk.target_bytes, pool.queue.capacity),
-        (64 << 10, 8)
-    );
-    assert_eq!(
-        (pool.retry.initial, pool.retry.max),
-        (Duration::from_millis(100), Duration::from_secs(10))
-    );
-    assert_eq!((pool.retry.multiplier, pool.retry.jitter), (2.0, 0.2));
-    assert_eq!(pool.retry.give_up_after, Duration::from_secs(120));
 }
 
 #[test]
@@ -65,12 +38,6 @@ fn every_setting_is_read() {
 pipeline: {name: orders, threads: \"${THREADS}\", pin: false, first_core: 2, batch_records: 65536, startup_timeout: 1m}
 checkpoint: {interval: 100ms, drain_timeout: 10s, max_pending_batches: 16}
 backpressure: {high_ratio: 1, low_ratio: 0, min_pause: 0s}
-sink:
-  url: u
-  batch: {max_rows: 1, max_bytes: 1MiB, linger: 0ms}
-  chunk: {target_bytes: 1KiB, linger: 5ms}
-  queue: {capacity: 64}
-  retry: {initial: 1ms, max: 1ms, multiplier: 1, jitter: 0, give_up_after: 1ms}
 ";
     let config = with_env(text, &[("THREADS", "7")]).unwrap();
     let engine = EngineConfig::from(&config).unwrap();
@@ -99,20 +66,6 @@ sink:
             engine.backpressure.low_ratio
         ),
         (1.0, 0.0)
-    );
-    let mut sink = config.sink_section("s", true).unwrap();
-    let pool = SinkPoolConfig::take_from(&mut sink).unwrap();
-    assert_eq!(
-        (pool.batch.max_rows, pool.batch.max_bytes, pool.batch.linger),
-        (1, 1 << 20, Duration::ZERO)
-    );
-    assert_eq!((pool.chunk.target_bytes, pool.queue.capacity), (1024, 64));
-    assert_eq!((pool.retry.multiplier, pool.retry.jitter), (1.0, 0.0));
-    let left: std::collections::BTreeMap<String, String> = sink.parse().unwrap();
-    assert_eq!(
-        left.into_keys().collect::<Vec<_>>(),
-        ["url"],
-        "the connector's own settings stay"
     );
 }
 
@@ -181,63 +134,6 @@ fn a_setting_out_of_its_range_is_refused_by_its_path() {
         ),
     ] {
         assert_eq!(engine(text).unwrap_err(), format!("spate.yaml:{error}"));
-    }
-    for (sink, error) in [
-        (
-            "batch: {max_rows: 0}",
-            "2:11: sink.batch.max_rows: must be at least 1",
-        ),
-        (
-            "batch: {max_bytes: 63KiB}",
-            "2:11: sink.batch.max_bytes: must be at least the sink's `chunk.target_bytes`",
-        ),
-        (
-            "chunk: {target_bytes: 65MiB}",
-            "1:1: sink.batch.max_bytes: must be at least the sink's `chunk.target_bytes`",
-        ),
-        (
-            "chunk: {target_bytes: 1}",
-            "2:11: sink.chunk.target_bytes: must be from 1024 to 1073741824",
-        ),
-        (
-            "queue: {capacity: 0}",
-            "2:11: sink.queue.capacity: must be from 1 to 65536",
-        ),
-        (
-            "retry: {initial: 0s}",
-            "2:11: sink.retry.initial: must be at least 1ms",
-        ),
-        (
-            "retry: {max: 50ms}",
-            "2:11: sink.retry.max: must be at least the sink's `retry.initial`",
-        ),
-        (
-            "retry: {multiplier: 0.5}",
-            "2:11: sink.retry.multiplier: must be from 1 to 100",
-        ),
-        (
-            "retry: {multiplier: .inf}",
-            "2:23: sink.retry.multiplier: expected a number, found text",
-        ),
-        (
-            "retry: {jitter: 1.5}",
-            "2:11: sink.retry.jitter: must be from 0 to 1",
-        ),
-        (
-            "retry: {give_up_after: 10ms}",
-            "2:11: sink.retry.give_up_after: must be at least the sink's `retry.initial`",
-        ),
-        (
-            "retry: {intial: 10ms}",
-            "2:11: sink.retry.intial: unknown key; did you mean `initial`? known keys: initial, ",
-        ),
-        (
-            "batch: {max_row: 5}",
-            "2:11: sink.batch.max_row: unknown key; did you mean `max_rows`? known keys: max_rows, ",
-        ),
-    ] {
-        let found = pool(sink).unwrap_err();
-        assert!(found.starts_with(&format!("spate.yaml:{error}")), "{found}");
     }
 }
 

@@ -5,6 +5,7 @@ mod environment;
 mod reading;
 mod sections;
 mod silence;
+mod sink_pool;
 mod yaml;
 
 use super::{Config, ConfigError};
