@@ -1,5 +1,6 @@
 //! A compiled pipeline: what the macro built, before it meets a configuration.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::capture::{Capture, CaptureSink};
@@ -105,20 +106,25 @@ impl Pipeline {
 
     /// The handle of a `memory` source; `None` if the source is another one.
     pub fn memory_source(&self) -> Option<MemorySource> {
-        self.source
-            .attachment
-            .as_ref()
-            .and_then(|a| a.downcast_ref::<MemorySource>())
-            .cloned()
+        self.source_handle()
     }
 
     /// The handle of the `capture` sink of that name; `None` if there is none.
     pub fn capture_sink(&self, name: &str) -> Option<CaptureSink> {
+        self.sink_handle(name)
+    }
+
+    /// What the source keeps beside the pipeline, such as a source of one's own made by
+    /// [`SourceKind::attach`]; `None` if it is no `T`.
+    pub fn source_handle<T: Any + Clone>(&self) -> Option<T> {
+        let attachment = self.source.attachment.as_ref()?;
+        attachment.downcast_ref::<T>().cloned()
+    }
+
+    /// What the sink of that name keeps beside the pipeline; `None` if there is no such sink or it is no `T`.
+    pub fn sink_handle<T: Any + Clone>(&self, name: &str) -> Option<T> {
         let sink = self.sinks.iter().find(|sink| sink.name == name)?;
-        sink.attachment
-            .as_ref()
-            .and_then(|a| a.downcast_ref::<CaptureSink>())
-            .cloned()
+        sink.attachment.as_ref()?.downcast_ref::<T>().cloned()
     }
 }
 

@@ -61,7 +61,7 @@ fn no_crate_depends_on_what_it_must_not_know() {
     for connector in ["spate-avro", "spate-clickhouse", "spate-kafka"] {
         only(&arrows, connector, &["spate-runtime"]);
     }
-    only(&arrows, "spate-test", &[]);
+    only(&arrows, "spate-test", &["spate-runtime"]);
     only(
         &arrows,
         "spate",
