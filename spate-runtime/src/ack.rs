@@ -4,8 +4,7 @@
 //! by [`Ack::delivered`]; dropped in any other way (error, panic, abandoned block) it marks the batch failed. There is no
 //! queue of acks: completion is a store that the tracker reads (invariants 3 and 4).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 
 /// How a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,41 +92,5 @@ impl Drop for Ack {
             self.cell.lane_failed.store(true, Ordering::Relaxed);
         }
         self.cell.settle();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_batch_is_delivered_when_every_share_is() {
-        let (cell, ack) = AckCell::new(Arc::default());
-        let second = ack.share();
-        ack.delivered();
-        assert_eq!(cell.state(), AckState::Pending);
-        second.delivered();
-        assert_eq!(cell.state(), AckState::Delivered);
-    }
-
-    #[test]
-    fn a_dropped_share_fails_the_batch_whatever_the_others_say() {
-        let (cell, ack) = AckCell::new(Arc::default());
-        let second = ack.share();
-        drop(second);
-        assert_eq!(cell.state(), AckState::Pending);
-        ack.delivered();
-        assert_eq!(cell.state(), AckState::Failed);
-    }
-
-    #[test]
-    fn a_panic_that_unwinds_past_a_share_fails_the_batch() {
-        let (cell, ack) = AckCell::new(Arc::default());
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _held = ack;
-            panic!("in the kernel");
-        }));
-        assert!(unwound.is_err());
-        assert_eq!(cell.state(), AckState::Failed);
     }
 }

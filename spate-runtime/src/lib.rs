@@ -25,6 +25,7 @@ pub mod sink;
 pub mod source;
 pub mod stage;
 pub mod stats;
+mod sync;
 pub mod telemetry;
 mod thread;
 pub mod time;

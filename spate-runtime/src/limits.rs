@@ -18,6 +18,9 @@ pub(crate) const COMMIT_RETRY: Duration = Duration::from_millis(250);
 /// below Kafka's default `max.poll.interval.ms` and session timeout, because the client is polled meanwhile.
 pub(crate) const REVOKE_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How often watermarks are looked at that may stand still; a stall is found so much later at the most.
+pub(crate) const STALL_LOOK: Duration = Duration::from_secs(1);
+
 /// After the drain's deadline: how long the shell waits for threads and workers to notice it.
 pub(crate) const ABORT_GRACE: Duration = Duration::from_secs(2);
 

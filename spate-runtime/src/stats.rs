@@ -2,7 +2,11 @@
 //!
 //! They exist before the first record (invariant 8), and they add up: see [`Totals::unaccounted`] (invariant 7).
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::ConnectorError;
 
 /// What one stage did with records.
 #[derive(Debug, Default)]
@@ -24,6 +28,35 @@ pub struct SinkStats {
     pub(crate) bytes: AtomicU64,
     pub(crate) retries: AtomicU64,
     pub(crate) abandoned_rows: AtomicU64,
+    /// By shard, the error of its last attempt, if that failed.
+    last_errors: Mutex<BTreeMap<usize, String>>,
+}
+
+impl SinkStats {
+    fn errors(&self) -> std::sync::MutexGuard<'_, BTreeMap<usize, String>> {
+        // A poisoned map is still a map of texts.
+        self.last_errors
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An attempt of a shard failed; its error is quoted by what fails for want of it, until the shard writes a block.
+    pub(crate) fn attempt_failed(&self, shard: usize, error: &ConnectorError) {
+        self.errors().insert(shard, error.to_string());
+    }
+
+    /// A shard wrote a block.
+    pub(crate) fn attempt_succeeded(&self, shard: usize) {
+        self.errors().remove(&shard);
+    }
+
+    /// The shards whose last attempt failed, and how.
+    pub(crate) fn last_errors(&self) -> Vec<(usize, String)> {
+        self.errors()
+            .iter()
+            .map(|(&shard, error)| (shard, error.clone()))
+            .collect()
+    }
 }
 
 /// The counters of a run, shared by all its threads.

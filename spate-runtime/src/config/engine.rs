@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::error::ConfigError;
 use super::file::Config;
 use super::section::Section;
+use super::sink_pool::SinkPoolConfig;
 use super::units::duration;
 
 /// The settings of the whole engine.
@@ -81,6 +82,10 @@ pub struct CheckpointConfig {
     pub drain_timeout: Duration,
     /// The most batches of one partition that are fetched and not settled yet, 1 to 1048576. Default: 1024.
     pub max_pending_batches: usize,
+    /// A batch that is neither durable nor given up for so long stops the pipeline; at least the largest
+    /// `retry.give_up_after` of the sinks. Default: 10m.
+    #[serde(with = "duration")]
+    pub stalled_fail_after: Duration,
 }
 
 impl Default for CheckpointConfig {
@@ -89,6 +94,7 @@ impl Default for CheckpointConfig {
             interval: Duration::from_secs(5),
             drain_timeout: Duration::from_secs(25),
             max_pending_batches: 1024,
+            stalled_fail_after: Duration::from_secs(600),
         }
     }
 }
@@ -176,6 +182,13 @@ impl EngineConfig {
             1,
             1 << 20,
         )?;
+        at_least(
+            &checkpoint,
+            "stalled_fail_after",
+            c.stalled_fail_after,
+            Duration::from_millis(1),
+            "1ms",
+        )?;
 
         let b = &engine.backpressure;
         ratio(&backpressure, "high_ratio", b.high_ratio)?;
@@ -188,6 +201,28 @@ impl EngineConfig {
             "must be below `backpressure.high_ratio`",
         )?;
         Ok(engine)
+    }
+}
+
+impl CheckpointConfig {
+    /// A sink must have had the time to give up before its batches count as stalled, or the failure would not name why.
+    ///
+    /// # Errors
+    /// A sink gives up later, with both dotted paths.
+    pub(crate) fn check_sink(
+        &self,
+        config: &Config,
+        sink: &str,
+        pool: &SinkPoolConfig,
+    ) -> Result<(), ConfigError> {
+        check(
+            &config.section("checkpoint"),
+            "stalled_fail_after",
+            self.stalled_fail_after >= pool.retry.give_up_after,
+            &format!(
+                "must be at least `{sink}.retry.give_up_after`; raise it, or let the sink give up earlier"
+            ),
+        )
     }
 }
 

@@ -8,6 +8,9 @@
 //!   ended the queues are closed; when the workers have ended the last watermarks are committed.
 //! - Done: the source is closed. At the drain's deadline each of these waits is cut short.
 
+mod faults;
+mod revoke;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +19,16 @@ use std::time::Duration;
 use super::deadline::Deadline;
 use super::mailbox::{Command, DriverStatus, Mailbox};
 use super::revocation::{Revocation, RevocationStep};
+use super::stall::StallWatch;
 use crate::checkpoint::{Checkpointer, PartitionTracker};
 use crate::config::BackpressureConfig;
 use crate::error::ConnectorError;
 use crate::failure::{Failure, FailureSlot};
-use crate::limits::{ABORT_GRACE, COMMIT_RETRY, CONTROLLER_IDLE, EVENTS_PER_STEP};
+use crate::limits::{ABORT_GRACE, CONTROLLER_IDLE, EVENTS_PER_STEP};
+use crate::record::Partition;
 use crate::sink::ShardQueue;
 use crate::source::{Commit, LaneId, Source, SourceEvent, SourceLane};
+use crate::stats::SinkStats;
 use crate::time::Time;
 
 /// One driver, as the controller sees it.
@@ -41,6 +47,8 @@ pub struct ControllerConfig {
     pub drain_timeout: Duration,
     /// `checkpoint.max_pending_batches`.
     pub max_pending_batches: usize,
+    /// `checkpoint.stalled_fail_after`.
+    pub stalled_fail_after: Duration,
     /// `backpressure`.
     pub backpressure: BackpressureConfig,
     /// Where failures go.
@@ -53,6 +61,8 @@ pub struct ControllerConfig {
     pub queues: Vec<Arc<ShardQueue>>,
     /// How many sink workers have ended.
     pub workers_ended: Arc<std::sync::atomic::AtomicUsize>,
+    /// The sinks by name: a failure for want of a sink quotes its last error.
+    pub sinks: Vec<(&'static str, Arc<SinkStats>)>,
 }
 
 /// What a step asks for.
@@ -78,6 +88,18 @@ enum Phase {
 
 struct LaneEntry {
     driver: usize,
+    held: Held,
+}
+
+/// Where a lane's object is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// With its driver, which reads it.
+    Reading,
+    /// With its driver, which was told to drop it.
+    Dropping,
+    /// Nowhere.
+    Gone,
 }
 
 /// The controller.
@@ -88,12 +110,16 @@ pub struct Controller {
     drivers: Vec<DriverHandle>,
     lanes: BTreeMap<LaneId, LaneEntry>,
     revocations: Vec<Revocation>,
+    stalls: StallWatch,
     phase: Phase,
     paused_at: Option<Time>,
-    commit_not_before: Time,
     last_trouble: Option<ConnectorError>,
     abandoned: usize,
     lost: usize,
+    /// The first lane seen with a failed batch, and the offset that it waits for.
+    given_up: Option<(Partition, i64)>,
+    /// A lane was given back in the drain without the commit of its watermark.
+    uncommitted: bool,
 }
 
 impl Controller {
@@ -107,6 +133,7 @@ impl Controller {
     ) -> Self {
         assert!(!drivers.is_empty(), "a pipeline has at least one driver");
         let checkpointer = Checkpointer::new(config.commit_interval, now);
+        let stalls = StallWatch::new(config.stalled_fail_after);
         Controller {
             config,
             source,
@@ -114,12 +141,14 @@ impl Controller {
             drivers,
             lanes: BTreeMap::new(),
             revocations: Vec::new(),
+            stalls,
             phase: Phase::Running,
             paused_at: None,
-            commit_not_before: Time::ZERO,
             last_trouble: None,
             abandoned: 0,
             lost: 0,
+            given_up: None,
+            uncommitted: false,
         }
     }
 
@@ -139,11 +168,14 @@ impl Controller {
             };
         }
         self.poll_source(now);
-        self.check_failed_batches();
-        if self.phase == Phase::Running
-            && (self.config.failure.is_set() || self.config.shutdown.load(Ordering::Acquire))
-        {
-            self.begin_drain(now);
+        if self.phase == Phase::Running {
+            self.check_stalls(now);
+            if self.config.failure.is_set()
+                || self.config.shutdown.load(Ordering::Acquire)
+                || self.has_failed_batches()
+            {
+                self.begin_drain(now);
+            }
         }
         self.drive_revocations(now);
         if self.phase == Phase::Running {
@@ -153,14 +185,17 @@ impl Controller {
         self.drive_commits(now);
         let idle = now.after(CONTROLLER_IDLE);
         ControllerStep {
-            wake_at: idle.min(self.checkpointer.wake_at().max(now)),
+            wake_at: self
+                .checkpointer
+                .wake_at()
+                .map_or(idle, |at| idle.min(at.max(now))),
             done: self.phase == Phase::Done,
         }
     }
 
     /// The offsets that this run stored, by partition.
     #[must_use]
-    pub fn committed(&self) -> Vec<(crate::record::Partition, i64)> {
+    pub fn committed(&self) -> Vec<(Partition, i64)> {
         self.checkpointer.committed()
     }
 
@@ -204,10 +239,7 @@ impl Controller {
                 self.checkpointer.ended(id, result.is_ok(), now);
                 match result {
                     Ok(()) => {}
-                    Err(error) if error.is_retryable() => {
-                        self.commit_not_before = now.after(COMMIT_RETRY);
-                        self.trouble(error);
-                    }
+                    Err(error) if error.is_retryable() => self.trouble(error),
                     Err(error) => self.source_failed(&error),
                 }
             }
@@ -247,16 +279,16 @@ impl Controller {
             let driver = self.idlest_driver();
             tracing::debug!(partition = %lane.partition(), driver, "lane assigned");
             self.checkpointer.add(Arc::clone(&tracker));
-            assert!(
-                self.lanes.insert(lane.id(), LaneEntry { driver }).is_none(),
-                "a lane was assigned twice"
-            );
-            if self.phase == Phase::Running {
+            // While draining the lane is dropped here: nothing of it is read, its partition goes back at the close.
+            let running = self.phase == Phase::Running;
+            let held = if running { Held::Reading } else { Held::Gone };
+            let before = self.lanes.insert(lane.id(), LaneEntry { driver, held });
+            assert!(before.is_none(), "a lane was assigned twice");
+            if running {
                 self.drivers[driver]
                     .mailbox
                     .send(Command::Add(lane, tracker));
             }
-            // While draining the lane is dropped here: nothing of it is read, its partition goes back at the close.
         }
         // A lane that joins a paused source is paused as well.
         if self.paused_at.is_some() {
@@ -272,86 +304,6 @@ impl Controller {
         (0..load.len())
             .min_by_key(|&driver| load[driver])
             .expect("there is a driver")
-    }
-
-    // ---- revocation ----
-
-    fn revoke(&mut self, lanes: Vec<LaneId>, lost: bool, now: Time) {
-        let mut by_driver: BTreeMap<usize, Vec<LaneId>> = BTreeMap::new();
-        for lane in &lanes {
-            if let Some(entry) = self.lanes.get(lane) {
-                by_driver.entry(entry.driver).or_default().push(*lane);
-            }
-        }
-        // While draining the drivers drop all their lanes anyway.
-        if self.phase == Phase::Running {
-            for (driver, lanes) in &by_driver {
-                self.drivers[*driver]
-                    .mailbox
-                    .send(Command::Drop(lanes.clone()));
-            }
-        }
-        let with_drivers = by_driver.into_values().flatten().collect();
-        self.revocations
-            .push(Revocation::new(lanes, with_drivers, lost, now));
-    }
-
-    fn drive_revocations(&mut self, now: Time) {
-        if self.revocations.is_empty() {
-            return;
-        }
-        for driver in &self.drivers {
-            for lane in driver.status.take_dropped() {
-                self.revocations
-                    .iter_mut()
-                    .for_each(|revocation| revocation.dropped(lane));
-            }
-        }
-        // A driver that has ended holds no lane, whatever it had time to report.
-        for (lane, entry) in &self.lanes {
-            if self.drivers[entry.driver].status.has_ended() {
-                self.revocations
-                    .iter_mut()
-                    .for_each(|revocation| revocation.dropped(*lane));
-            }
-        }
-        // Rows of these lanes may wait in a block for company: ask the workers to write now.
-        self.config
-            .queues
-            .iter()
-            .for_each(|queue| queue.request_flush());
-        let mut commit = false;
-        let mut released = Vec::new();
-        self.revocations.retain(
-            |revocation| match revocation.step(&self.checkpointer, now) {
-                RevocationStep::Wait => true,
-                RevocationStep::Commit => {
-                    commit = true;
-                    true
-                }
-                RevocationStep::Release => {
-                    released.push((revocation.lanes.clone(), revocation.is_lost()));
-                    false
-                }
-            },
-        );
-        if commit {
-            self.commit(now, true);
-        }
-        for (lanes, lost) in released {
-            for lane in &lanes {
-                let pending = self.checkpointer.progress(*lane).map_or(0, |p| p.pending);
-                // What is lost was given to another member, which reads it; nothing of this run was given up.
-                if lost {
-                    self.lost += pending;
-                } else {
-                    self.abandoned += pending;
-                }
-                self.checkpointer.remove(*lane);
-                self.lanes.remove(lane);
-            }
-            self.call("release", |source| source.release(&lanes));
-        }
     }
 
     // ---- backpressure ----
@@ -403,19 +355,6 @@ impl Controller {
 
     // ---- commits ----
 
-    fn check_failed_batches(&mut self) {
-        if self.config.failure.is_set() {
-            return;
-        }
-        if let Some(partition) = self.checkpointer.failed().next() {
-            let failure = Failure::new(
-                format!("partition {partition}"),
-                "a batch was given up by its sink",
-            );
-            self.config.failure.set(failure);
-        }
-    }
-
     fn drive_commits(&mut self, now: Time) {
         if matches!(
             self.phase,
@@ -426,9 +365,6 @@ impl Controller {
     }
 
     fn commit(&mut self, now: Time, urgent: bool) {
-        if now < self.commit_not_before {
-            return;
-        }
         let Some((id, offsets)) = self.checkpointer.step(now, urgent) else {
             return;
         };
@@ -438,7 +374,6 @@ impl Controller {
     fn source_commit(&mut self, id: u64, offsets: &[Commit], now: Time) {
         if let Err(error) = self.source.commit(id, offsets) {
             self.checkpointer.ended(id, false, now);
-            self.commit_not_before = now.after(COMMIT_RETRY);
             if error.is_retryable() {
                 self.trouble(error);
             } else {
@@ -474,6 +409,7 @@ impl Controller {
             let ended =
                 self.config.workers_ended.load(Ordering::Acquire) >= self.config.queues.len();
             if ended || late(ABORT_GRACE) {
+                self.fail_for_failed_batches();
                 self.phase = Phase::Committing;
             }
         }
@@ -491,7 +427,8 @@ impl Controller {
         }
     }
 
-    fn finish(&mut self, uncommitted: bool) {
+    fn finish(&mut self, mut uncommitted: bool) {
+        uncommitted |= self.uncommitted;
         self.abandoned += self.checkpointer.pending();
         if uncommitted {
             let why = self

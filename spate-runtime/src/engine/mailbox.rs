@@ -1,12 +1,12 @@
 //! What the controller tells a driver, and what a driver tells the controller: the only state that they share.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::thread::Thread;
 
 use crate::checkpoint::PartitionTracker;
 use crate::source::{LaneId, SourceLane};
+use crate::sync::{Arc, AtomicBool, Mutex, Ordering, PoisonError};
 
 /// What a driver is told.
 pub enum Command {

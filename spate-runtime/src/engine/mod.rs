@@ -6,6 +6,7 @@ mod driver;
 mod mailbox;
 mod revocation;
 pub(crate) mod shell;
+mod stall;
 
 pub use controller::{Controller, ControllerConfig, ControllerStep, DriverHandle};
 pub use deadline::Deadline;

@@ -1,7 +1,5 @@
 //! Giving lanes back: flush, settle, commit, release; see "Revocation" in ARCHITECTURE.md.
 
-use std::collections::BTreeSet;
-
 use crate::checkpoint::Checkpointer;
 use crate::limits::REVOKE_TIMEOUT;
 use crate::source::LaneId;
@@ -10,8 +8,6 @@ use crate::time::Time;
 /// A revocation under way.
 pub(super) struct Revocation {
     pub(super) lanes: Vec<LaneId>,
-    /// Lanes whose objects still stand with a driver.
-    with_drivers: BTreeSet<LaneId>,
     /// Lost lanes cannot be committed any more: nothing is waited for but the drivers.
     lost: bool,
     deadline: Time,
@@ -29,15 +25,9 @@ pub(super) enum RevocationStep {
 }
 
 impl Revocation {
-    pub(super) fn new(
-        lanes: Vec<LaneId>,
-        with_drivers: BTreeSet<LaneId>,
-        lost: bool,
-        now: Time,
-    ) -> Self {
+    pub(super) fn new(lanes: Vec<LaneId>, lost: bool, now: Time) -> Self {
         Revocation {
             lanes,
-            with_drivers,
             lost,
             deadline: now.after(REVOKE_TIMEOUT),
         }
@@ -48,13 +38,19 @@ impl Revocation {
         self.lost
     }
 
-    /// A driver dropped a lane.
-    pub(super) fn dropped(&mut self, lane: LaneId) {
-        self.with_drivers.remove(&lane);
+    /// A lane was lost meanwhile: it is another revocation's.
+    pub(super) fn forget(&mut self, lane: LaneId) {
+        self.lanes.retain(|&l| l != lane);
     }
 
-    pub(super) fn step(&self, checkpointer: &Checkpointer, now: Time) -> RevocationStep {
-        if !self.with_drivers.is_empty() {
+    /// One step; `held` tells whether a driver has a lane's object.
+    pub(super) fn step(
+        &self,
+        held: impl Fn(&LaneId) -> bool,
+        checkpointer: &Checkpointer,
+        now: Time,
+    ) -> RevocationStep {
+        if self.lanes.iter().any(held) {
             // Also past the deadline: a lane must not outlive its assignment. A driver needs one batch at most.
             return RevocationStep::Wait;
         }

@@ -250,6 +250,7 @@ struct Options {
     queue: usize,
     linger: Duration,
     gate: Option<Hold>,
+    stalled_fail_after: Duration,
 }
 
 impl Default for Options {
@@ -261,6 +262,7 @@ impl Default for Options {
             queue: 8,
             linger: Duration::from_millis(50),
             gate: None,
+            stalled_fail_after: Duration::from_secs(600),
         }
     }
 }
@@ -336,12 +338,14 @@ impl Sim {
             commit_interval: Duration::from_millis(200),
             drain_timeout: Duration::from_secs(5),
             max_pending_batches: 16,
+            stalled_fail_after: options.stalled_fail_after,
             backpressure: BackpressureConfig::default(),
             failure: Arc::clone(&failure),
             shutdown: Arc::clone(&shutdown),
             deadline,
             queues: vec![queue],
             workers_ended: Arc::clone(&workers_ended),
+            sinks: vec![("sink", Arc::clone(&stats.sinks[0]))],
         };
         let control = Control {
             broker: Arc::clone(&broker),
@@ -472,4 +476,5 @@ impl Sim {
     }
 }
 
+mod stalls;
 mod tests;

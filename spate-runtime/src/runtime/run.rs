@@ -156,12 +156,19 @@ impl Runtime {
             commit_interval: self.config.checkpoint.interval,
             drain_timeout: self.config.checkpoint.drain_timeout,
             max_pending_batches: self.config.checkpoint.max_pending_batches,
+            stalled_fail_after: self.config.checkpoint.stalled_fail_after,
             backpressure: self.config.backpressure.clone(),
             failure: Arc::clone(&shared.failure),
             shutdown: Arc::clone(&requested),
             deadline: Arc::clone(&shared.deadline),
             queues: queues.into_iter().flatten().collect(),
             workers_ended: Arc::clone(&shared.workers_ended),
+            sinks: self
+                .sinks
+                .iter()
+                .map(|open| open.name)
+                .zip(shared.stats.sinks.iter().cloned())
+                .collect(),
         };
         let source = self.source.take().expect("a runtime runs once");
         let mut controller = Controller::new(config, source, drivers, shared.clock.now());

@@ -67,6 +67,9 @@ impl Pipeline {
             let mut section = config.sink_section(stage.name, names.len() == 1)?;
             stage.options.apply(&mut section);
             let pool = SinkPoolConfig::take_from(&mut section)?;
+            engine
+                .checkpoint
+                .check_sink(&config, section.path(), &pool)?;
             if !stage.configured && !section.is_empty() {
                 let text = format!(
                     "the `{}` sink has no settings but batch, chunk, queue and retry; remove the others",

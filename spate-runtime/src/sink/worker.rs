@@ -214,6 +214,7 @@ impl SinkWorker {
                     Poll::Ready(Ok(())) => {
                         let block = self.sealed.take().expect("a block is in flight").block;
                         let stats = &self.shared.stats;
+                        stats.attempt_succeeded(self.shard);
                         stats.blocks.fetch_add(1, Ordering::Relaxed);
                         stats.rows.fetch_add(block.rows() as u64, Ordering::Relaxed);
                         stats
@@ -223,6 +224,7 @@ impl SinkWorker {
                         return Ok(());
                     }
                     Poll::Ready(Err(error)) => {
+                        self.shared.stats.attempt_failed(self.shard, &error);
                         let gave_up =
                             now.since(sealed.sealed_at) >= self.config.retry.give_up_after;
                         if !error.is_retryable() || gave_up {

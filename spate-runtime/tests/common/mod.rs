@@ -1,5 +1,5 @@
 //! A pipeline in the shape that the macro generates: memory -> bytes -> filter -> try_map -> capture.
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, dead_code)]
 
 use std::time::Duration;
 

@@ -25,6 +25,7 @@ fn the_defaults_are_the_documented_ones_and_hold_together() {
         (Duration::from_secs(5), Duration::from_secs(25))
     );
     assert_eq!(c.max_pending_batches, 1024);
+    assert_eq!(c.stalled_fail_after, Duration::from_secs(600));
     let b = &engine.backpressure;
     assert_eq!(
         (b.high_ratio, b.low_ratio, b.min_pause),
@@ -36,7 +37,7 @@ fn the_defaults_are_the_documented_ones_and_hold_together() {
 fn every_setting_is_read() {
     let text = "
 pipeline: {name: orders, threads: \"${THREADS}\", pin: false, first_core: 2, batch_records: 65536, startup_timeout: 1m}
-checkpoint: {interval: 100ms, drain_timeout: 10s, max_pending_batches: 16}
+checkpoint: {interval: 100ms, drain_timeout: 10s, max_pending_batches: 16, stalled_fail_after: 3m}
 backpressure: {high_ratio: 1, low_ratio: 0, min_pause: 0s}
 ";
     let config = with_env(text, &[("THREADS", "7")]).unwrap();
@@ -59,6 +60,10 @@ backpressure: {high_ratio: 1, low_ratio: 0, min_pause: 0s}
             engine.checkpoint.max_pending_batches
         ),
         (Duration::from_secs(10), 16)
+    );
+    assert_eq!(
+        engine.checkpoint.stalled_fail_after,
+        Duration::from_secs(180)
     );
     assert_eq!(
         (
@@ -111,6 +116,10 @@ fn a_setting_out_of_its_range_is_refused_by_its_path() {
         (
             "checkpoint: {max_pending_batches: 0}",
             "1:14: checkpoint.max_pending_batches: must be from 1 to 1048576",
+        ),
+        (
+            "checkpoint: {stalled_fail_after: 0s}",
+            "1:14: checkpoint.stalled_fail_after: must be at least 1ms",
         ),
         (
             "backpressure: {high_ratio: 1.1}",

@@ -1,0 +1,75 @@
+//! What the controller finds wrong by itself: watermarks that stand still, commits without an answer, batches that were
+//! given up without a word.
+
+use super::*;
+
+impl Controller {
+    pub(super) fn check_stalls(&mut self, now: Time) {
+        let limit = self.config.stalled_fail_after;
+        let setting = "checkpoint.stalled_fail_after";
+        let stall = self.stalls.step(self.checkpointer.lanes(), now);
+        if let Some(stall) = stall {
+            let others = match stall.others {
+                0 => String::new(),
+                n => format!("; other partitions that stand still: {n}"),
+            };
+            let text = format!(
+                "stalled: the batch from offset {} is neither stored nor given up after {:?} ({setting}); batches in \
+                 flight: {}{others}; {}",
+                stall.offset,
+                stall.waited,
+                stall.pending,
+                self.last_errors()
+            );
+            let place = format!("partition {}", stall.partition);
+            self.config.failure.set(Failure::new(place, text));
+        } else if let Some(since) = self.checkpointer.committing_since()
+            && now.since(since) >= limit
+        {
+            let text = format!("stalled: a commit has had no answer for {limit:?} ({setting})");
+            self.config.failure.set(Failure::new("checkpoint", text));
+        }
+    }
+
+    /// Whether a batch was given up. Whoever does it says why before, so this is not the failure yet.
+    pub(super) fn has_failed_batches(&mut self) -> bool {
+        if self.given_up.is_none() {
+            let mut lanes = self.checkpointer.lanes();
+            if let Some((_, partition, p)) = lanes.find(|(.., p)| p.failed) {
+                self.given_up = Some((partition.clone(), p.waits_for.unwrap_or_default()));
+            }
+        }
+        self.given_up.is_some()
+    }
+
+    /// When all who give batches up have ended: the failure of one of which nobody said why.
+    pub(super) fn fail_for_failed_batches(&mut self) {
+        if self.has_failed_batches()
+            && !self.config.failure.is_set()
+            && let Some((partition, offset)) = &self.given_up
+        {
+            let text = format!(
+                "a batch at or after offset {offset} was given up; {}",
+                self.last_errors()
+            );
+            let failure = Failure::new(format!("partition {partition}"), text);
+            self.config.failure.set(failure);
+        }
+    }
+
+    /// What the sinks that fail say.
+    fn last_errors(&self) -> String {
+        let mut errors = Vec::new();
+        for (sink, stats) in &self.config.sinks {
+            for (shard, error) in stats.last_errors() {
+                errors.push(format!(
+                    "last error of sink `{sink}` shard {shard}: {error}"
+                ));
+            }
+        }
+        if errors.is_empty() {
+            return "no sink reports an error".to_owned();
+        }
+        errors.join("; ")
+    }
+}
