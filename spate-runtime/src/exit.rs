@@ -1,6 +1,9 @@
-//! How a run ended: printed at the end of the process and returned to an embedding program.
+//! How a run ended: returned by the run, printed once by [`cli::main`](crate::cli::main).
+//!
+//! Its text is stable and made for `grep`; `docs/exit.md` describes it field by field. New fields are only ever added.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::failure::Failure;
 use crate::graph::Graph;
@@ -14,10 +17,12 @@ pub struct ExitReport {
     pub(crate) graph: &'static Graph,
     pub(crate) sinks: Vec<&'static str>,
     pub(crate) failure: Option<Failure>,
+    pub(crate) further_failures: u64,
     pub(crate) totals: Totals,
     pub(crate) committed: Vec<(Partition, i64)>,
     pub(crate) abandoned_batches: usize,
     pub(crate) lost_batches: usize,
+    pub(crate) drain: Option<Duration>,
 }
 
 impl ExitReport {
@@ -39,7 +44,19 @@ impl ExitReport {
         self.failure.as_ref()
     }
 
-    /// The counters.
+    /// How many failures came after the first one; each has a line in the log.
+    #[must_use]
+    pub fn further_failures(&self) -> u64 {
+        self.further_failures
+    }
+
+    /// From the signal, the source's end or the first failure to the report; `None` if nothing had been started yet.
+    #[must_use]
+    pub fn drain_time(&self) -> Option<Duration> {
+        self.drain
+    }
+
+    /// The counters. A sink's `abandoned_rows` are all rows that are not known to be durable.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
@@ -111,12 +128,136 @@ impl fmt::Display for ExitReport {
         if self.lost_batches > 0 {
             write!(f, " lost_batches={}", self.lost_batches)?;
         }
+        if self.further_failures > 0 {
+            write!(f, " further_failures={}", self.further_failures)?;
+        }
+        if let Some(drain) = self.drain {
+            write!(f, " drain={:.3}s", drain.as_secs_f64())?;
+        }
         if let Some(failure) = &self.failure {
-            write!(f, "\n  first failure: {failure}")?;
+            // A text of several lines stays indented below its own, so that none is taken for a line of the report.
+            let text = failure.to_string().replace('\n', "\n    ");
+            write!(f, "\n  first failure: {text}")?;
         }
         for (partition, offset) in &self.committed {
             write!(f, "\n  committed {partition}: {offset}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Node, NodeKind, OnError};
+    use crate::stats::{SinkTotals, StageTotals};
+
+    const fn node(name: &'static str, kind: NodeKind) -> Node {
+        Node {
+            name,
+            stage: name,
+            kind,
+            on_error: Some(OnError::Skip),
+            line: 1,
+        }
+    }
+
+    static GRAPH: Graph = Graph {
+        name: "orders",
+        nodes: &[
+            node("kafka", NodeKind::Source),
+            node("avro", NodeKind::Decoder),
+            node("paid", NodeKind::Transform),
+            node("clickhouse", NodeKind::Sink),
+        ],
+    };
+
+    fn clean() -> ExitReport {
+        let mut stages = vec![StageTotals::default(); 4];
+        stages[1].skipped = 2;
+        stages[1].tombstones = 1;
+        stages[2].dropped = 3;
+        ExitReport {
+            pipeline: "orders".to_owned(),
+            graph: &GRAPH,
+            sinks: vec!["clickhouse"],
+            failure: None,
+            further_failures: 0,
+            totals: Totals {
+                records: 100,
+                batches: 4,
+                stages,
+                sinks: vec![SinkTotals {
+                    encoded: 94,
+                    rows: 94,
+                    blocks: 2,
+                    ..SinkTotals::default()
+                }],
+            },
+            committed: vec![
+                (Partition::new("orders", 0), 60),
+                (Partition::new("orders", 1), 40),
+            ],
+            abandoned_batches: 0,
+            lost_batches: 0,
+            drain: Some(Duration::from_millis(12)),
+        }
+    }
+
+    #[test]
+    fn a_clean_end_reads_like_this() {
+        let report = clean();
+        assert_eq!(report.exit_code(), 0);
+        assert_eq!(
+            report.to_string(),
+            "\
+pipeline `orders` completed: records=100 avro.skipped=2 avro.tombstones=1 paid.dropped=3 clickhouse.rows=94 \
+clickhouse.blocks=2 abandoned_batches=0 drain=0.012s
+  committed orders/0: 60
+  committed orders/1: 40"
+        );
+    }
+
+    #[test]
+    fn a_failed_end_reads_like_this() {
+        let mut report = clean();
+        report.totals.sinks[0] = SinkTotals {
+            encoded: 94,
+            rows: 50,
+            blocks: 1,
+            retries: 7,
+            abandoned_rows: 44,
+            ..SinkTotals::default()
+        };
+        report.committed.pop();
+        report.abandoned_batches = 2;
+        report.lost_batches = 1;
+        report.further_failures = 3;
+        report.failure = Some(Failure::new(
+            "sink `clickhouse` shard 0",
+            "it said\ncommitted orders/1: 9",
+        ));
+        report.drain = Some(Duration::from_secs(25));
+        assert_eq!(report.exit_code(), 1);
+        assert_eq!(
+            report.to_string(),
+            "\
+pipeline `orders` failed: records=100 avro.skipped=2 avro.tombstones=1 paid.dropped=3 clickhouse.rows=50 \
+clickhouse.blocks=1 clickhouse.retries=7 clickhouse.abandoned_rows=44 abandoned_batches=2 lost_batches=1 \
+further_failures=3 drain=25.000s
+  first failure: sink `clickhouse` shard 0: it said
+    committed orders/1: 9
+  committed orders/0: 60"
+        );
+    }
+
+    #[test]
+    fn what_was_given_up_is_no_clean_end_also_without_a_failure() {
+        let mut report = clean();
+        report.abandoned_batches = 1;
+        assert_eq!(report.exit_code(), 1);
+        report.abandoned_batches = 0;
+        report.lost_batches = 1;
+        assert_eq!(report.exit_code(), 0, "another member reads them");
     }
 }

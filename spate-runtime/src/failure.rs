@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Why a pipeline stopped.
@@ -42,25 +42,36 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Keeps the first failure.
+/// Keeps the first failure and counts the others.
 #[derive(Debug, Default)]
 pub struct FailureSlot {
     set: AtomicBool,
     first: Mutex<Option<Failure>>,
+    further: AtomicU64,
 }
 
 impl FailureSlot {
-    /// Records a failure; later ones are only logged.
+    /// Records a failure; later ones are logged and counted.
     #[cold]
     pub fn set(&self, failure: Failure) {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_some() {
+            drop(first);
+            self.further.fetch_add(1, Ordering::Relaxed);
             tracing::warn!("a further failure while stopping: {failure}");
             return;
         }
-        tracing::error!("the pipeline stops: {failure}");
-        *first = Some(failure);
+        *first = Some(failure.clone());
         self.set.store(true, Ordering::Release);
+        drop(first);
+        // Outside of the lock: whatever the log output does, the failure stands.
+        tracing::error!("the pipeline stops: {failure}");
+    }
+
+    /// How many failures came after the first one.
+    #[must_use]
+    pub fn further(&self) -> u64 {
+        self.further.load(Ordering::Relaxed)
     }
 
     /// Whether there is one.

@@ -21,8 +21,11 @@ pub(crate) const REVOKE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often watermarks are looked at that may stand still; a stall is found so much later at the most.
 pub(crate) const STALL_LOOK: Duration = Duration::from_secs(1);
 
-/// After the drain's deadline: how long the shell waits for threads and workers to notice it.
-pub(crate) const ABORT_GRACE: Duration = Duration::from_secs(2);
+/// After the drain's deadline: how long the controller waits for threads and workers to notice it, and for the last commit.
+pub(crate) const ABORT_GRACE: Duration = Duration::from_secs(1);
+
+/// After the controller's end: how long the shell waits for all threads together. What is left then is left behind.
+pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 /// At most this many records skipped by one thread are logged ..
 pub(crate) const SKIP_LOGS: u32 = 5;
@@ -35,3 +38,19 @@ pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
 
 /// How often the start-up looks for a signal while it waits for a sink.
 pub(crate) const START_POLL: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, EngineConfig};
+    use crate::source::CLOSE_LIMIT;
+
+    #[test]
+    fn the_default_drain_fits_into_a_grace_of_30_seconds() {
+        let config = Config::from_yaml("{}").expect("an empty file");
+        let config = EngineConfig::from(&config).expect("defaults");
+        let most = config.checkpoint.drain_timeout + ABORT_GRACE + CLOSE_LIMIT + EXIT_GRACE;
+        // With two seconds to spare for what is no wait: a busy machine, the report.
+        assert!(most <= Duration::from_secs(28), "{most:?}");
+    }
+}

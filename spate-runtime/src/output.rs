@@ -201,6 +201,17 @@ struct LogBudget {
     unlogged: u64,
 }
 
+impl Drop for LogBudget {
+    fn drop(&mut self) {
+        if self.unlogged > 0 {
+            tracing::warn!(
+                unlogged = self.unlogged,
+                "further records were skipped without a line of their own; the report has the counts"
+            );
+        }
+    }
+}
+
 impl LogBudget {
     /// Whether to log now, and how many lines were left out since the last one.
     fn take(&mut self, now: Time) -> Option<u64> {

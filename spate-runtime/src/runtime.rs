@@ -1,12 +1,13 @@
 //! From a pipeline and a configuration to a run: everything is checked and opened first, then the machines are started.
 
 mod run;
+mod signals;
 mod start;
+mod threads;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{JoinHandle, Thread as StdThread};
-use std::time::Duration;
+use std::thread::Thread as StdThread;
 
 pub use start::{ConfiguredPipeline, StartError};
 
@@ -14,18 +15,21 @@ use crate::config::{EngineConfig, SinkPoolConfig};
 use crate::decode::SharedDecoder;
 use crate::failure::Failure;
 use crate::graph::Graph;
-use crate::limits::{ABORT_GRACE, START_POLL};
+use crate::limits::START_POLL;
 use crate::pipeline::Factory;
 use crate::sink::{Backoff, Sink};
 use crate::source::Source;
 use crate::time::Clock;
+use signals::Signals;
+use threads::IoThread;
 
 /// How a pipeline is run by an embedding program.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuntimeOptions {
-    /// SIGTERM and SIGINT drain the pipeline; a second one ends the process at once. On by default; turn it off where the
-    /// embedding program handles signals.
+    /// SIGTERM and SIGINT drain the pipeline; a second one ends the process at once, with exit code 128 plus its number (143,
+    /// 130). After the run they do what they do by default. On by default; turn it off where the embedding program handles
+    /// signals.
     pub handle_signals: bool,
 }
 
@@ -86,6 +90,7 @@ pub struct Runtime {
     io: IoThread,
     shutdown: ShutdownHandle,
     threads: usize,
+    clock: Arc<dyn Clock>,
 }
 
 impl std::fmt::Debug for Runtime {
@@ -102,6 +107,14 @@ impl Runtime {
     #[must_use]
     pub fn shutdown_handle(&self) -> ShutdownHandle {
         self.shutdown.clone()
+    }
+
+    /// Runs by this clock instead of the system's: for tests that let time pass by hand. Threads still sleep in real time
+    /// between two looks at the clock, so it has to be moved until what is waited for has happened.
+    #[doc(hidden)]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// The cores to pin to, if pinning is on and the threads fit.
@@ -131,7 +144,8 @@ impl Runtime {
     }
 
     /// Checks every sink until it answers, refuses, or the start-up timeout passes. `Err(None)` is a shutdown meanwhile.
-    fn check_sinks(&self, clock: &dyn Clock, signals: &Signals) -> Result<(), Option<Failure>> {
+    fn check_sinks(&self, signals: &Signals) -> Result<(), Option<Failure>> {
+        let clock = &*self.clock;
         let timeout = self.config.pipeline.startup_timeout;
         let begin = clock.now();
         for open in &self.sinks {
@@ -189,20 +203,6 @@ impl Runtime {
     }
 }
 
-/// Joins the threads that have ended; one that is stuck in user code is left behind, the report names it.
-fn join_ended(joins: Vec<JoinHandle<()>>) {
-    let end = std::time::Instant::now() + ABORT_GRACE;
-    for join in joins {
-        while !join.is_finished() && std::time::Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if join.is_finished() {
-            // A driver's panic was caught inside; there is nothing to learn from the join.
-            let _ = join.join();
-        }
-    }
-}
-
 /// Unique to this run: two runs never use the same deduplication token for different rows.
 fn run_id() -> String {
     let wall = std::time::SystemTime::now()
@@ -214,63 +214,4 @@ fn run_id() -> String {
         std::process::id(),
         fastrand::u32(..)
     )
-}
-
-/// The thread of the asynchronous runtime: sink workers, registry look-ups.
-pub(crate) struct IoThread {
-    pub(crate) handle: tokio::runtime::Handle,
-    stop: tokio::sync::oneshot::Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl IoThread {
-    pub(crate) fn start() -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        let handle = runtime.handle().clone();
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let thread = std::thread::Builder::new()
-            .name("spate-io".into())
-            .spawn(move || {
-                // Ends when the sender is used or dropped; tasks that are left are dropped with the runtime.
-                let _ = runtime.block_on(stopped);
-                runtime.shutdown_timeout(ABORT_GRACE);
-            })?;
-        Ok(IoThread {
-            handle,
-            stop,
-            thread,
-        })
-    }
-
-    fn stop(self) {
-        drop(self.stop);
-        // It ends within the grace of its shutdown.
-        let _ = self.thread.join();
-    }
-}
-
-/// SIGTERM and SIGINT: the first is noted, the second ends the process.
-struct Signals(Arc<AtomicBool>);
-
-impl Signals {
-    fn install(on: bool) -> Self {
-        let seen = Arc::new(AtomicBool::new(false));
-        if on {
-            for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-                let installed =
-                    signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&seen))
-                        .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&seen)));
-                if let Err(error) = installed {
-                    tracing::warn!(signal, "the signal handler could not be installed: {error}");
-                }
-            }
-        }
-        Signals(seen)
-    }
-
-    fn received(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
 }

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::config::{OpenError, Section};
 use crate::error::ConnectorError;
@@ -37,6 +38,9 @@ pub enum SourceEvent {
     /// Something went wrong that may pass (a broker is down): logged, and quoted when a deadline ends the pipeline.
     Trouble(ConnectorError),
 }
+
+/// How long [`Source::close`] may take.
+pub const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// An offset to commit: the next one to read of a lane's partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +79,8 @@ pub trait Source: Send {
     /// Gives revoked or lost lanes back. Their [`SourceLane`]s have been dropped before.
     fn release(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError>;
 
-    /// Leaves. All lanes have been dropped before; nothing is called afterwards.
+    /// Leaves. All lanes have been dropped before; nothing is called afterwards. It may wait, but no longer than
+    /// [`CLOSE_LIMIT`]: the drain's budget counts on it.
     fn close(&mut self);
 }
 

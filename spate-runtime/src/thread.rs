@@ -1,6 +1,7 @@
 //! A driver's thread as generated code sees it: the factory opens its state from it and drives the kernel with it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use crate::decode::SharedDecoder;
@@ -10,11 +11,40 @@ use crate::output::Output;
 use crate::record::Batch;
 use crate::time::Clock;
 
+/// What the user's code of a thread is doing, for the text of a panic.
+#[derive(Debug, Default)]
+pub(crate) struct Phase(AtomicU8);
+
+impl Phase {
+    const MAKING: u8 = 0;
+    const DRIVING: u8 = 1;
+    const DROPPING: u8 = 2;
+
+    fn set(&self, phase: u8) {
+        self.0.store(phase, Ordering::Relaxed);
+    }
+
+    /// The factory is called: the state is made.
+    pub(crate) fn begin(&self) {
+        self.set(Self::MAKING);
+    }
+
+    /// When a panic came, as the end of a sentence.
+    pub(crate) fn when(&self) -> &'static str {
+        match self.0.load(Ordering::Relaxed) {
+            Self::MAKING => "while its state was made (the `let`s of the pipeline)",
+            Self::DRIVING => "between two batches",
+            _ => "while its state was dropped (a `Drop` of the `let`s of the pipeline)",
+        }
+    }
+}
+
 /// One thread of a pipeline, handed to the factory.
 pub struct Thread {
     pub(crate) decoder: Arc<dyn SharedDecoder>,
     pub(crate) driver: Driver,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) phase: Arc<Phase>,
 }
 
 /// How a thread's kernel ended.
@@ -31,9 +61,23 @@ impl Thread {
     where
         K: for<'b> FnMut(&Batch<'b>, &mut Output) -> Result<(), Failure>,
     {
+        self.phase.set(Phase::DRIVING);
+        let renew = self.run_loop(&mut kernel);
+        self.phase.set(Phase::DROPPING);
+        DriveEnd {
+            thread: self,
+            renew,
+        }
+    }
+
+    /// Whether the state has to be renewed; otherwise the thread ends.
+    fn run_loop<K>(&mut self, kernel: &mut K) -> bool
+    where
+        K: for<'b> FnMut(&Batch<'b>, &mut Output) -> Result<(), Failure>,
+    {
         loop {
             let now = self.clock.now();
-            match self.driver.step(now, &mut kernel) {
+            match self.driver.step(now, kernel) {
                 DriverStep::Work => {}
                 DriverStep::Idle { wake_at } => {
                     let wait = wake_at.since(now);
@@ -41,18 +85,8 @@ impl Thread {
                         std::thread::park_timeout(wait);
                     }
                 }
-                DriverStep::Renew => {
-                    return DriveEnd {
-                        thread: self,
-                        renew: true,
-                    };
-                }
-                DriverStep::Ended => {
-                    return DriveEnd {
-                        thread: self,
-                        renew: false,
-                    };
-                }
+                DriverStep::Renew => return true,
+                DriverStep::Ended => return false,
             }
         }
     }

@@ -29,7 +29,7 @@ const EVENTS_PER_POLL: usize = 256;
 
 /// How long `close` waits until the group has been left, so that the other members need not wait for the session to time
 /// out. A broker that does not answer is not waited for any longer.
-const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
+const LEAVE_TIMEOUT: Duration = spate_runtime::source::CLOSE_LIMIT;
 
 /// The Kafka source.
 pub(crate) struct KafkaSource {

@@ -97,7 +97,7 @@ fn a_second_sigterm_ends_the_process_at_once_with_nothing_committed_that_is_not_
     process.signal("TERM");
     // `finish` waits far shorter than the drain timeout.
     let (code, output) = process.finish();
-    assert_eq!(code, Some(1), "{output}");
+    assert_eq!(code, Some(143), "{output}");
     assert_eq!(stack.committed(), [0], "{output}");
 }
 

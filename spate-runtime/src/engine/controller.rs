@@ -205,6 +205,14 @@ impl Controller {
         self.abandoned
     }
 
+    /// The run ends without a drain, because something panicked: what is in flight is given up.
+    pub(crate) fn give_up(&mut self) {
+        if self.phase != Phase::Done {
+            self.phase = Phase::Done;
+            self.abandoned += self.checkpointer.pending();
+        }
+    }
+
     /// Batches in flight of lanes that were lost to another member, which reads them again.
     #[must_use]
     pub fn lost_batches(&self) -> usize {
@@ -360,7 +368,9 @@ impl Controller {
             self.phase,
             Phase::Running | Phase::Stopping | Phase::Flushing
         ) {
-            self.commit(now, false);
+            // Behind the deadline only a thread that is stuck is waited for: what is stored by now is committed meanwhile.
+            let late = self.config.deadline.passed(now);
+            self.commit(now, late);
         }
     }
 
@@ -399,6 +409,11 @@ impl Controller {
         let deadline = self.config.deadline.get();
         let late = |grace: Duration| deadline.is_some_and(|at| now >= at.after(grace));
         if self.phase == Phase::Stopping {
+            // A driver that is stuck keeps the queues open; what the others have handed over is written all the same.
+            self.config
+                .queues
+                .iter()
+                .for_each(|queue| queue.request_flush());
             // A driver sees the deadline itself; the grace is for one that is stuck in user code.
             if self.drivers.iter().all(|driver| driver.status.has_ended()) || late(ABORT_GRACE) {
                 self.config.queues.iter().for_each(|queue| queue.close());
@@ -448,9 +463,17 @@ impl Controller {
             }
             self.source.close();
         } else {
+            let stuck: Vec<String> = self
+                .drivers
+                .iter()
+                .enumerate()
+                .filter(|(_, driver)| !driver.status.has_ended())
+                .map(|(index, _)| index.to_string())
+                .collect();
             self.config.failure.set(Failure::new(
-                "driver",
-                "a driver thread did not stop: user code does not return",
+                format!("thread {} of the pipeline", stuck.join(", ")),
+                "it did not stop within checkpoint.drain_timeout: a closure, a state or a lane of the source does not \
+                 return; look there for a loop or a call that waits",
             ));
         }
         self.phase = Phase::Done;

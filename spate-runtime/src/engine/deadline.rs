@@ -7,28 +7,48 @@ use crate::time::Time;
 
 /// A point in time that is not set until a drain begins; it can only be moved forward in time by being set once.
 #[derive(Debug)]
-pub struct Deadline(AtomicU64);
+pub struct Deadline {
+    at: AtomicU64,
+    /// When the drain began.
+    begun: AtomicU64,
+}
 
 impl Default for Deadline {
     fn default() -> Self {
-        Deadline(AtomicU64::new(u64::MAX))
+        Deadline {
+            at: AtomicU64::new(u64::MAX),
+            begun: AtomicU64::new(u64::MAX),
+        }
     }
 }
 
 impl Deadline {
     /// Sets the deadline `within` from `now`, unless it is set already.
     pub fn set(&self, now: Time, within: Duration) {
-        let at = now.after(within).as_nanos();
         // An earlier deadline stands.
-        let _ = self
-            .0
-            .compare_exchange(u64::MAX, at, Ordering::AcqRel, Ordering::Relaxed);
+        let set_once = |to: &AtomicU64, time: Time| {
+            let _ = to.compare_exchange(
+                u64::MAX,
+                time.as_nanos(),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+        };
+        set_once(&self.begun, now);
+        set_once(&self.at, now.after(within));
+    }
+
+    /// When the drain began, if one has.
+    #[must_use]
+    pub fn begun(&self) -> Option<Time> {
+        let begun = self.begun.load(Ordering::Acquire);
+        (begun != u64::MAX).then(|| Time::from_nanos(begun))
     }
 
     /// The deadline, if there is one.
     #[must_use]
     pub fn get(&self) -> Option<Time> {
-        let at = self.0.load(Ordering::Acquire);
+        let at = self.at.load(Ordering::Acquire);
         (at != u64::MAX).then(|| Time::from_nanos(at))
     }
 

@@ -16,7 +16,6 @@ use super::deadline::Deadline;
 use super::mailbox::{Command, DriverStatus, Mailbox};
 use crate::checkpoint::PartitionTracker;
 use crate::decode::{Admit, Gate};
-use crate::error::ConnectorError;
 use crate::failure::{Failure, FailureSlot, panic_text};
 use crate::limits::DRIVER_IDLE;
 use crate::output::Output;
@@ -194,7 +193,14 @@ impl Driver {
             if self.shared.failure.is_set() {
                 return false;
             }
-            match self.run_lane(index, now, kernel) {
+            // The kernel's panics are caught inside; this is for the lane's own code, a user's as well as a client's.
+            let ran = catch_unwind(AssertUnwindSafe(|| self.run_lane(index, now, kernel)));
+            let ran = ran.unwrap_or_else(|panic| {
+                let lane = &*self.lanes[index].lane;
+                let text = format!("reading panicked: {}", panic_text(&*panic));
+                Err(lane_failure(lane, text))
+            });
+            match ran {
                 Ok(ran) => worked |= ran,
                 Err(failure) => {
                     self.shared.failure.set(failure);
@@ -238,7 +244,7 @@ impl Driver {
                     tracing::warn!(partition = %lane.partition(), "reading failed and will be repeated: {error}");
                     return Ok(false);
                 }
-                Err(error) => return Err(lane_failure(&**lane, &error)),
+                Err(error) => return Err(lane_failure(&**lane, error.to_string())),
             }
         }
         let (output, gate) = (&mut self.output, &mut self.gate);
@@ -308,9 +314,6 @@ where
     }
 }
 
-fn lane_failure(lane: &dyn SourceLane, error: &ConnectorError) -> Failure {
-    Failure::new(
-        format!("source, partition {}", lane.partition()),
-        error.to_string(),
-    )
+fn lane_failure(lane: &dyn SourceLane, text: String) -> Failure {
+    Failure::new(format!("source, partition {}", lane.partition()), text)
 }

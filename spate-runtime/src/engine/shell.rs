@@ -48,12 +48,21 @@ pub(crate) fn spawn_driver(
 }
 
 fn run_driver(index: usize, mut thread: Thread, factory: &Factory, failure: &FailureSlot) {
+    let phase = Arc::clone(&thread.phase);
+    let place = || format!("thread {index} of the pipeline");
     loop {
-        let place = || format!("thread {index} of the pipeline");
+        phase.begin();
         // A torn state is not used again: the thread ends here.
         match catch_unwind(AssertUnwindSafe(|| factory(thread))) {
             Ok(Ok(end)) if end.renew => thread = end.thread,
-            Ok(Ok(_)) => return,
+            Ok(Ok(end)) => {
+                // Lanes of a user's own source and its gate may have destructors.
+                let dropped = catch_unwind(AssertUnwindSafe(|| drop(end)));
+                return dropped.unwrap_or_else(|panic| {
+                    let text = format!("panicked when it ended: {}", panic_text(&*panic));
+                    failure.set(Failure::new(place(), text));
+                });
+            }
             Ok(Err(error)) => {
                 return failure.set(Failure::new(
                     place(),
@@ -61,24 +70,45 @@ fn run_driver(index: usize, mut thread: Thread, factory: &Factory, failure: &Fai
                 ));
             }
             Err(panic) => {
-                let text = format!("panicked while its state was made: {}", panic_text(&*panic));
+                let text = format!("panicked {}: {}", phase.when(), panic_text(&*panic));
                 return failure.set(Failure::new(place(), text));
             }
         }
     }
 }
 
+/// Counts a worker as ended, whatever way it goes: the controller waits for all of them.
+struct CountEnd(Arc<AtomicUsize>);
+
+impl Drop for CountEnd {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+}
+
 /// Runs a sink worker to its end.
 pub(crate) async fn run_worker(
-    mut worker: SinkWorker,
+    worker: SinkWorker,
     clock: Arc<dyn Clock>,
+    failure: Arc<FailureSlot>,
     ended: Arc<AtomicUsize>,
 ) {
+    // Before the worker, so dropped after it: the worker's acks are given back before the controller may look at the
+    // trackers for the last time.
+    let _ended = CountEnd(ended);
+    let mut worker = worker;
     let mut sleep = pin!(tokio::time::sleep(std::time::Duration::ZERO));
     poll_fn(|cx| {
         loop {
             let now = clock.now();
-            let step = worker.step(now, cx);
+            let step = match catch_unwind(AssertUnwindSafe(|| worker.step(now, cx))) {
+                Ok(step) => step,
+                Err(panic) => {
+                    let text = format!("its worker panicked: {}", panic_text(&*panic));
+                    failure.set(Failure::new(worker.place(), text));
+                    return Poll::Ready(());
+                }
+            };
             if step.done {
                 return Poll::Ready(());
             }
@@ -94,9 +124,6 @@ pub(crate) async fn run_worker(
         }
     })
     .await;
-    // The worker's acks are given back before the controller may look at the trackers for the last time.
-    drop(worker);
-    ended.fetch_add(1, Ordering::Release);
 }
 
 /// Runs the controller on this thread until the run is over; `signalled` is asked between steps.

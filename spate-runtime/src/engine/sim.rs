@@ -41,6 +41,9 @@ static GRAPH: Graph = Graph {
     ],
 };
 
+/// `checkpoint.drain_timeout`.
+const DRAIN: Duration = Duration::from_secs(5);
+
 /// What happened, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
@@ -50,6 +53,8 @@ struct Store {
     rng: Arc<Mutex<fastrand::Rng>>,
     /// Of ten writes, so many fail.
     fail: u32,
+    /// Writes never end.
+    hang: Arc<AtomicBool>,
     rows: Arc<Mutex<Vec<(i32, i64)>>>,
 }
 
@@ -75,6 +80,9 @@ impl ShardWriter for Store {
                 .lock()
                 .unwrap()
                 .push(format!("write {token} rows={} fails={fails}", rows.len()));
+            if store.hang.load(std::sync::atomic::Ordering::SeqCst) {
+                return std::future::pending().await;
+            }
             if fails {
                 return Err(ConnectorError::retryable("injected"));
             }
@@ -241,6 +249,8 @@ struct Sim {
     shutdown: Arc<AtomicBool>,
     stats: Arc<Stats>,
     next_lane: u64,
+    /// This driver does not return from user code.
+    stuck: Option<usize>,
 }
 
 struct Options {
@@ -281,6 +291,7 @@ impl Sim {
             log: Arc::clone(&log),
             rng: Arc::new(Mutex::new(fastrand::Rng::with_seed(options.seed))),
             fail: options.fail,
+            hang: Arc::default(),
             rows: Arc::default(),
         };
         let mut pool = SinkPoolConfig::default();
@@ -336,7 +347,7 @@ impl Sim {
         }
         let config = ControllerConfig {
             commit_interval: Duration::from_millis(200),
-            drain_timeout: Duration::from_secs(5),
+            drain_timeout: DRAIN,
             max_pending_batches: 16,
             stalled_fail_after: options.stalled_fail_after,
             backpressure: BackpressureConfig::default(),
@@ -365,6 +376,7 @@ impl Sim {
             shutdown,
             stats,
             next_lane: 0,
+            stuck: None,
         }
     }
 
@@ -398,7 +410,11 @@ impl Sim {
     fn step(&mut self) -> bool {
         let now = self.clock.now();
         let done = self.controller.step(now).done;
-        for (driver, status, ended) in self.drivers.iter_mut().filter(|(_, _, ended)| !ended) {
+        let stuck = self.stuck;
+        let drivers = self.drivers.iter_mut().enumerate();
+        for (_, (driver, status, ended)) in
+            drivers.filter(|(index, (_, _, ended))| !ended && stuck != Some(*index))
+        {
             let mut kernel = |batch: &Batch<'_>, out: &mut Output| -> Result<(), Failure> {
                 for record in batch.records() {
                     out.begin(record);
@@ -476,5 +492,6 @@ impl Sim {
     }
 }
 
+mod drain;
 mod stalls;
 mod tests;

@@ -1,22 +1,29 @@
 //! A run: the machines are made, started, and waited for.
+//!
+//! The run returns a report whatever happens: a panic on this thread, in a source or in the engine itself, is caught, the
+//! threads are told to give up, and the report says so.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use super::{Runtime, Signals, join_ended, run_id};
+use super::threads::join_all;
+use super::{Runtime, Signals, run_id};
 use crate::engine::shell::{run_controller, run_worker, spawn_driver};
 use crate::engine::{
-    Controller, ControllerConfig, Deadline, Driver, DriverHandle, DriverShared, DriverStatus,
-    Mailbox,
+    Command, Controller, ControllerConfig, Deadline, Driver, DriverHandle, DriverShared,
+    DriverStatus, Mailbox,
 };
 use crate::exit::ExitReport;
-use crate::failure::{Failure, FailureSlot};
+use crate::failure::{Failure, FailureSlot, panic_text};
+use crate::limits::EXIT_GRACE;
 use crate::output::{Output, SinkOutput};
 use crate::sink::{ShardQueue, SinkWorker, WorkerShared};
 use crate::stats::Stats;
 use crate::thread::Thread;
-use crate::time::{Clock, MonotonicClock};
+use crate::time::Clock;
 
 /// What the machines of one run share.
 struct Shared {
@@ -27,13 +34,39 @@ struct Shared {
     workers_ended: Arc<AtomicUsize>,
 }
 
+/// What has been started: it has to be ended again, however the run goes.
+#[derive(Default)]
+struct Started {
+    queues: Vec<Vec<Arc<ShardQueue>>>,
+    mailboxes: Vec<Arc<Mailbox>>,
+    drivers: Vec<JoinHandle<()>>,
+    controller: Option<Controller>,
+}
+
+impl Started {
+    /// Tells all threads to give up now.
+    fn give_up(&mut self, shared: &Shared) {
+        if let Some(controller) = &mut self.controller {
+            controller.give_up();
+        }
+        shared.deadline.set(shared.clock.now(), Duration::ZERO);
+        for mailbox in &self.mailboxes {
+            mailbox.send(Command::Stop);
+        }
+        self.queues.iter().flatten().for_each(|queue| queue.wake());
+    }
+}
+
 impl Runtime {
     /// Runs the pipeline on this thread until it is shut down, its source ends, or it fails.
     ///
+    /// From a shutdown or a failure on it takes `checkpoint.drain_timeout` and three seconds at the most. A thread that is
+    /// stuck in user code is left behind then; it ends with the process.
+    ///
     /// It may be called from within an async runtime only where blocking is allowed.
-    pub fn run(self) -> ExitReport {
+    pub fn run(mut self) -> ExitReport {
         let shared = Shared {
-            clock: Arc::new(MonotonicClock::default()),
+            clock: Arc::clone(&self.clock),
             failure: Arc::default(),
             stats: Arc::new(Stats::new(self.graph.nodes.len(), self.sinks.len())),
             deadline: Arc::default(),
@@ -41,27 +74,38 @@ impl Runtime {
         };
         // A second call is impossible: `run` consumes the runtime.
         let _ = self.shutdown.thread.set(std::thread::current());
-        let signals = Signals::install(self.options.handle_signals);
+        let signals = Signals::listen(self.options.handle_signals);
         tracing::info!(pipeline = self.name, threads = self.threads, "starting");
 
-        match self.check_sinks(&*shared.clock, &signals) {
-            Ok(()) => {}
-            Err(stopped) => {
-                if let Some(failure) = stopped {
-                    shared.failure.set(failure);
-                }
-                return self.report(&shared, None);
-            }
+        let mut started = Started::default();
+        // What a panic tears is not used again, counters apart.
+        let run = AssertUnwindSafe(|| self.run_to_end(&shared, &mut started, &signals));
+        if let Err(panic) = catch_unwind(run) {
+            let text = format!(
+                "the thread that runs the pipeline panicked: {}",
+                panic_text(&*panic)
+            );
+            shared.failure.set(Failure::new("engine", text));
+            started.give_up(&shared);
         }
-        let queues = self.start_workers(&shared);
-        let (drivers, joins) = self.start_drivers(&shared, &queues);
-        self.control(shared, queues, drivers, joins, &signals)
+        self.report(&shared, started)
     }
 
-    /// Starts the worker of every shard; the shards' queues, by sink.
-    fn start_workers(&self, shared: &Shared) -> Vec<Vec<Arc<ShardQueue>>> {
+    fn run_to_end(&mut self, shared: &Shared, started: &mut Started, signals: &Signals) {
+        if let Err(stopped) = self.check_sinks(signals) {
+            if let Some(failure) = stopped {
+                shared.failure.set(failure);
+            }
+            return;
+        }
+        self.start_workers(shared, &mut started.queues);
+        let drivers = self.start_drivers(shared, started);
+        self.control(shared, started, drivers, signals);
+    }
+
+    /// Starts the worker of every shard; the shards' queues go to `all`, by sink.
+    fn start_workers(&self, shared: &Shared, all: &mut Vec<Vec<Arc<ShardQueue>>>) {
         let run: Arc<str> = run_id().into();
-        let mut all = Vec::new();
         for (slot, open) in self.sinks.iter().enumerate() {
             let mut queues = Vec::new();
             for shard in 0..open.sink.shards() {
@@ -80,27 +124,25 @@ impl Runtime {
                     open.pool.clone(),
                     fastrand::u64(..),
                 );
-                let (clock, ended) = (Arc::clone(&shared.clock), Arc::clone(&shared.workers_ended));
-                self.io.handle.spawn(run_worker(worker, clock, ended));
+                self.io.handle.spawn(run_worker(
+                    worker,
+                    Arc::clone(&shared.clock),
+                    Arc::clone(&shared.failure),
+                    Arc::clone(&shared.workers_ended),
+                ));
                 queues.push(queue);
             }
             all.push(queues);
         }
-        all
     }
 
     /// Starts the driver threads; one that cannot be started fails the run.
-    fn start_drivers(
-        &self,
-        shared: &Shared,
-        queues: &[Vec<Arc<ShardQueue>>],
-    ) -> (Vec<DriverHandle>, Vec<JoinHandle<()>>) {
+    fn start_drivers(&self, shared: &Shared, started: &mut Started) -> Vec<DriverHandle> {
         let cores = self.cores();
         let mut handles = Vec::new();
-        let mut joins = Vec::new();
         for index in 0..self.threads {
             let (mailbox, status) = (Arc::<Mailbox>::default(), Arc::<DriverStatus>::default());
-            let sinks = self.sinks.iter().zip(queues);
+            let sinks = self.sinks.iter().zip(&started.queues);
             let sinks = sinks
                 .map(|(open, queues)| SinkOutput::new(open.pool.chunk.clone(), queues.clone()));
             let driver = Driver::new(
@@ -121,14 +163,16 @@ impl Runtime {
                     decoder: Arc::clone(&self.decoder),
                     driver,
                     clock: Arc::clone(&shared.clock),
+                    phase: Arc::default(),
                 },
                 Arc::clone(&self.factory),
                 Arc::clone(&mailbox),
                 Arc::clone(&status),
                 Arc::clone(&shared.failure),
             );
+            started.mailboxes.push(Arc::clone(&mailbox));
             match spawned {
-                Ok(join) => joins.push(join),
+                Ok(thread) => started.drivers.push(thread),
                 Err(error) => {
                     status.set_ended();
                     let text = format!("could not be started: {error}");
@@ -139,18 +183,17 @@ impl Runtime {
             }
             handles.push(DriverHandle { mailbox, status });
         }
-        (handles, joins)
+        handles
     }
 
     /// Runs the controller on this thread until the run is over.
     fn control(
-        mut self,
-        shared: Shared,
-        queues: Vec<Vec<Arc<ShardQueue>>>,
+        &mut self,
+        shared: &Shared,
+        started: &mut Started,
         drivers: Vec<DriverHandle>,
-        joins: Vec<JoinHandle<()>>,
         signals: &Signals,
-    ) -> ExitReport {
+    ) {
         let requested = Arc::clone(&self.shutdown.requested);
         let config = ControllerConfig {
             commit_interval: self.config.checkpoint.interval,
@@ -161,7 +204,7 @@ impl Runtime {
             failure: Arc::clone(&shared.failure),
             shutdown: Arc::clone(&requested),
             deadline: Arc::clone(&shared.deadline),
-            queues: queues.into_iter().flatten().collect(),
+            queues: started.queues.iter().flatten().cloned().collect(),
             workers_ended: Arc::clone(&shared.workers_ended),
             sinks: self
                 .sinks
@@ -171,34 +214,66 @@ impl Runtime {
                 .collect(),
         };
         let source = self.source.take().expect("a runtime runs once");
-        let mut controller = Controller::new(config, source, drivers, shared.clock.now());
+        let controller = Controller::new(config, source, drivers, shared.clock.now());
+        let controller = started.controller.insert(controller);
         controller.start(shared.clock.now());
-        run_controller(&mut controller, &*shared.clock, || {
+        run_controller(controller, &*shared.clock, || {
             if signals.received() {
                 requested.store(true, Ordering::Release);
             }
         });
-        join_ended(joins);
-        self.report(&shared, Some(&controller))
     }
 
-    /// Stops the asynchronous runtime and tells how the run ended.
-    fn report(self, shared: &Shared, controller: Option<&Controller>) -> ExitReport {
+    /// Ends what is left of the run and tells how it went.
+    fn report(self, shared: &Shared, started: Started) -> ExitReport {
+        let Started {
+            drivers,
+            controller,
+            ..
+        } = started;
+        let end = Instant::now() + EXIT_GRACE;
+        let stuck = join_all(drivers, end);
         let sinks = self.sinks.iter().map(|open| open.name).collect();
+        let (mut committed, mut abandoned_batches, mut lost_batches) = (Vec::new(), 0, 0);
+        if let Some(controller) = controller {
+            committed = controller.committed();
+            abandoned_batches = controller.abandoned_batches();
+            lost_batches = controller.lost_batches();
+            drop_caught("source", controller, &shared.failure);
+        }
+        drop_caught("source", self.source, &shared.failure);
+        drop_caught("sink", self.sinks, &shared.failure);
         // Workers that are left end with the runtime, and their last counts are in the report.
-        drop(self.sinks);
-        self.io.stop();
-        let report = ExitReport {
+        if !self.io.stop(end) || stuck > 0 {
+            tracing::warn!("a thread does not return from user code and is left behind");
+        }
+        let mut totals = shared.stats.totals();
+        for sink in &mut totals.sinks {
+            // At the end whatever is not known to be durable is given up, wherever it was.
+            sink.abandoned_rows = sink.encoded.saturating_sub(sink.rows);
+        }
+        ExitReport {
             pipeline: self.name,
             graph: self.graph,
             sinks,
             failure: shared.failure.get(),
-            totals: shared.stats.totals(),
-            committed: controller.map(Controller::committed).unwrap_or_default(),
-            abandoned_batches: controller.map_or(0, Controller::abandoned_batches),
-            lost_batches: controller.map_or(0, Controller::lost_batches),
-        };
-        tracing::info!("{report}");
-        report
+            further_failures: shared.failure.further(),
+            totals,
+            committed,
+            abandoned_batches,
+            lost_batches,
+            drain: shared
+                .deadline
+                .begun()
+                .map(|begun| shared.clock.now().since(begun)),
+        }
+    }
+}
+
+/// Drops what may run a user's destructor; its panic is a failure of the run and no more.
+fn drop_caught<T>(place: &str, value: T, failure: &FailureSlot) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        let text = format!("panicked while it was dropped: {}", panic_text(&*panic));
+        failure.set(Failure::new(place, text));
     }
 }

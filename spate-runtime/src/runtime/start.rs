@@ -6,6 +6,7 @@ use super::{IoThread, OpenSink, Runtime, RuntimeOptions, ShutdownHandle};
 use crate::config::{Config, ConfigError, EngineConfig, OpenError, Section, SinkPoolConfig};
 use crate::pipeline::Pipeline;
 use crate::source::{Attachment, OpenContext};
+use crate::time::MonotonicClock;
 
 /// A pipeline could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -198,6 +199,7 @@ impl Opened {
                 thread: Arc::new(OnceLock::new()),
             },
             threads: self.threads,
+            clock: Arc::new(MonotonicClock::default()),
         }
     }
 }

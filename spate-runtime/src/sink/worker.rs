@@ -154,6 +154,11 @@ impl SinkWorker {
         }
     }
 
+    /// The sink and the shard, as errors name them.
+    pub(crate) fn place(&self) -> String {
+        self.shared.place(self.shard)
+    }
+
     fn is_full(&self) -> bool {
         self.building.rows() >= self.config.batch.max_rows
             || self.building.bytes() >= self.config.batch.max_bytes
