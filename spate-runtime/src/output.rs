@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use sink_output::SinkOutput;
 
 use crate::ack::Ack;
+use crate::engine::Budget;
 use crate::failure::Failure;
 use crate::graph::Graph;
 use crate::limits::{SKIP_LOG_WINDOW, SKIP_LOGS};
@@ -34,6 +35,7 @@ pub struct Output {
     graph: &'static Graph,
     stats: Arc<Stats>,
     sinks: Vec<SinkOutput>,
+    budget: Arc<Budget>,
     counts: Box<[StageCount]>,
     /// Where the kernel is: for errors and panics only.
     stage: usize,
@@ -44,11 +46,17 @@ pub struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(graph: &'static Graph, stats: Arc<Stats>, sinks: Vec<SinkOutput>) -> Self {
+    pub(crate) fn new(
+        graph: &'static Graph,
+        stats: Arc<Stats>,
+        sinks: Vec<SinkOutput>,
+        budget: Arc<Budget>,
+    ) -> Self {
         Output {
             graph,
             stats,
             sinks,
+            budget,
             counts: vec![StageCount::default(); graph.nodes.len()].into(),
             stage: 0,
             offset: 0,
@@ -173,11 +181,16 @@ impl Output {
         self.counts.fill(StageCount::default());
     }
 
+    /// Whether the budget has room for another batch.
+    pub(crate) fn has_room(&self) -> bool {
+        self.budget.has_room()
+    }
+
     /// Seals what is due and pushes what is sealed; whether everything sealed found room.
     pub(crate) fn push(&mut self, now: Time, seal_all: bool) -> bool {
         let mut all = true;
         for sink in &mut self.sinks {
-            all &= sink.push(now, seal_all);
+            all &= sink.push(now, seal_all, &self.budget);
         }
         all
     }

@@ -91,6 +91,7 @@ pub struct Runtime {
     shutdown: ShutdownHandle,
     threads: usize,
     clock: Arc<dyn Clock>,
+    max_in_flight: usize,
 }
 
 impl std::fmt::Debug for Runtime {
@@ -115,6 +116,12 @@ impl Runtime {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// `backpressure.max_in_flight_bytes`: as set, else as it follows from threads, shards, blocks, chunks and queues.
+    #[must_use]
+    pub fn max_in_flight_bytes(&self) -> usize {
+        self.max_in_flight
     }
 
     /// The cores to pin to, if pinning is on and the threads fit.

@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::{Run, WAIT, wait_for};
+use common::{Run, WAIT, numbers, wait_for};
+use spate_runtime::config::Config;
 use spate_runtime::error::ConnectorError;
 use spate_runtime::memory::MemoryRecord;
+use spate_runtime::runtime::RuntimeOptions;
 
 const FAST: &str = "
 pipeline: { threads: 2, pin: false, batch_records: 16 }
@@ -162,6 +164,83 @@ sink: { batch: { max_rows: 4, linger: 1ms }, chunk: { target_bytes: 1KiB, linger
     let report = run.stop();
     assert_eq!(sink.lines().len(), 501);
     assert_eq!(report.exit_code(), 0, "{report}");
+}
+
+#[test]
+fn a_budget_that_cannot_work_is_refused_at_load_with_the_smallest_that_does() {
+    let open = |budget: &str| {
+        let yaml = format!(
+            "pipeline: {{ threads: 3, pin: false }}
+backpressure: {{ {budget} low_ratio: 0.4 }}
+sink: {{ batch: {{ max_bytes: 1MiB }}, chunk: {{ target_bytes: 16KiB }}, queue: {{ capacity: 4 }} }}"
+        );
+        let config = Config::from_yaml(&yaml).expect("a configuration");
+        numbers().with_config(config).expect("it fits")
+    };
+    let runtime = |budget: &str| open(budget).into_runtime(RuntimeOptions::embedded());
+    let needed: usize = (1 << 20) + 3 * (16 << 10);
+    let smallest = (needed * 10).div_ceil(4);
+    assert_eq!(smallest, 2680 << 10);
+    let set = |bytes: usize| format!("max_in_flight_bytes: {bytes},");
+
+    let accepted = runtime(&set(smallest)).expect("it can work");
+    assert_eq!(accepted.max_in_flight_bytes(), smallest);
+    for error in [
+        open(&set(smallest - 1)).check().expect_err("too small"),
+        runtime(&set(smallest - 1)).expect_err("too small"),
+        open("max_in_flight_bytes: 1KiB,")
+            .check()
+            .expect_err("too small"),
+    ] {
+        let text = error.to_string();
+        for part in [
+            "2:17: backpressure.max_in_flight_bytes: ",
+            "is too small",
+            "`backpressure.low_ratio` 0.4",
+            "sink `capture`: 1 shard x (batch.max_bytes 1MiB + 3 threads x chunk.target_bytes 16KiB)",
+            "set at least 2680KiB,",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing in: {text}");
+        }
+    }
+    open(&set(smallest)).check().expect("it can work");
+
+    // Not set: two blocks, the queue, and two chunks of every thread are 0.8 of it.
+    let declared = (2 << 20) + (4 + 6) * (16 << 10);
+    let default = runtime("").expect("a default fits").max_in_flight_bytes();
+    assert_eq!(default, (declared * 10usize).div_ceil(8).max(smallest));
+}
+
+#[test]
+fn the_budget_alone_pauses_the_source_and_everything_is_written_afterwards() {
+    // 4 KiB of records fit below the pause; the queue and the blocks would take far more.
+    let yaml = "
+pipeline: { threads: 2, pin: false, batch_records: 4 }
+checkpoint: { interval: 100ms }
+backpressure: { max_in_flight_bytes: 6KiB, min_pause: 1ms }
+sink: { batch: { max_bytes: 1KiB, linger: 1h }, chunk: { target_bytes: 1KiB, linger: 1ms }, queue: { capacity: 65536 } }
+";
+    let run = Run::start(yaml);
+    run.sink.hold(true);
+    for i in 0..5_000 {
+        run.source.push(i % 2, i.to_string());
+    }
+    run.source.assign_lanes(2);
+    wait_for("the source is paused", || run.source.is_paused());
+    wait_for("the drivers stop", || {
+        let read = || run.source.position(0) + run.source.position(1);
+        let before = read();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        read() == before
+    });
+    assert!(run.source.position(0) + run.source.position(1) < 1_500);
+    run.sink.hold(false);
+    let sink = run.sink.clone();
+    // The last block is not full and never gets old.
+    wait_for("all but a block", || sink.lines().len() > 4_800);
+    let report = run.stop();
+    assert_eq!(report.exit_code(), 0, "{report}");
+    assert_eq!(sink.lines().len(), 5_000);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::error::ConfigError;
 use super::file::Config;
 use super::section::Section;
 use super::sink_pool::SinkPoolConfig;
-use super::units::duration;
+use super::units::{ByteSize, duration};
 
 /// The settings of the whole engine.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -99,14 +99,18 @@ impl Default for CheckpointConfig {
     }
 }
 
-/// The section `backpressure`: when lanes are paused because a shard's queue fills up. Ratios are the fill of the queue.
+/// The section `backpressure`: when lanes are paused because sinks are slower than the source. Ratios are of the budget
+/// and of the fullest queue, whichever is fuller.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct BackpressureConfig {
+    /// The most encoded bytes in flight, of all sinks together. Default: follows from threads, shards, blocks, chunks and
+    /// queues, see [`Sizing`](crate::engine::Sizing). A smaller one than can work is refused when the sinks are open.
+    pub max_in_flight_bytes: Option<ByteSize>,
     /// Lanes pause at this fill, above `low_ratio` and at most 1. Default: 0.8.
     pub high_ratio: f64,
-    /// Lanes go on at this fill, at least 0. Default: 0.5.
+    /// Lanes go on when both are at most so full; above 0. Default: 0.5.
     pub low_ratio: f64,
     /// The shortest pause. Default: 500ms.
     #[serde(with = "duration")]
@@ -116,6 +120,7 @@ pub struct BackpressureConfig {
 impl Default for BackpressureConfig {
     fn default() -> Self {
         BackpressureConfig {
+            max_in_flight_bytes: None,
             high_ratio: 0.8,
             low_ratio: 0.5,
             min_pause: Duration::from_millis(500),
@@ -193,6 +198,12 @@ impl EngineConfig {
         let b = &engine.backpressure;
         ratio(&backpressure, "high_ratio", b.high_ratio)?;
         ratio(&backpressure, "low_ratio", b.low_ratio)?;
+        check(
+            &backpressure,
+            "low_ratio",
+            b.low_ratio > 0.0,
+            "must be above 0: lanes would go on only when nothing is in flight",
+        )?;
         let apart = b.low_ratio < b.high_ratio;
         check(
             &backpressure,

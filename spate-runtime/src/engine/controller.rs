@@ -3,7 +3,7 @@
 //! A state machine: [`Controller::step`] takes the time and never waits. Whatever the phase, each step polls the source, so
 //! that a member of a consumer group stays one (invariant 2).
 //!
-//! - Running: lanes go to drivers, watermarks are committed, full queues pause the lanes.
+//! - Running: lanes go to drivers, watermarks are committed, a full budget or queue pauses the lanes.
 //! - Draining (a signal, the end of a bounded source, a failure): drivers stop and hand over what is open; when they have
 //!   ended the queues are closed; when the workers have ended the last watermarks are committed.
 //! - Done: the source is closed. At the drain's deadline each of these waits is cut short.
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::budget::Budget;
 use super::deadline::Deadline;
 use super::mailbox::{Command, DriverStatus, Mailbox};
 use super::revocation::{Revocation, RevocationStep};
@@ -51,6 +52,8 @@ pub struct ControllerConfig {
     pub stalled_fail_after: Duration,
     /// `backpressure`.
     pub backpressure: BackpressureConfig,
+    /// The gauge of what is in flight.
+    pub budget: Arc<Budget>,
     /// Where failures go.
     pub failure: Arc<FailureSlot>,
     /// Set by a signal or a shutdown handle.
@@ -219,7 +222,7 @@ impl Controller {
         self.lost
     }
 
-    /// Whether the lanes are paused because a queue is full.
+    /// Whether the lanes are paused because too much is in flight, or a queue is full.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.paused_at.is_some()
@@ -326,7 +329,7 @@ impl Controller {
             .map(|queue| queue.fill())
             .fold(0.0, f64::max);
         match self.paused_at {
-            None if blocked || fullest >= config.high_ratio => {
+            None if blocked || fullest >= config.high_ratio || self.config.budget.is_high() => {
                 self.paused_at = Some(now);
                 let lanes: Vec<LaneId> = self.lanes.keys().copied().collect();
                 tracing::debug!(
@@ -338,6 +341,7 @@ impl Controller {
             Some(since)
                 if !blocked
                     && fullest <= config.low_ratio
+                    && self.config.budget.is_low()
                     && now.since(since) >= config.min_pause =>
             {
                 self.paused_at = None;

@@ -5,7 +5,7 @@
 //! 1. Commands: lanes added and dropped, the stop.
 //! 2. Parked and due chunks are pushed. A full queue is reported and nothing is fetched, but commands are served
 //!    (invariant 2).
-//! 3. One batch of each lane that has room in its tracker: gate, register, kernel, attach acks.
+//! 3. One batch of each lane that has room in its tracker, while the budget has room: gate, register, kernel, attach acks.
 //!
 //! A kernel that returns an error or panics fails the pipeline; its batch is rolled back and its ack dropped.
 
@@ -192,6 +192,10 @@ impl Driver {
         for index in 0..self.lanes.len() {
             if self.shared.failure.is_set() {
                 return false;
+            }
+            // Asked before each batch: the threads together overshoot the budget by at most one batch each.
+            if !self.output.has_room() {
+                break;
             }
             // The kernel's panics are caught inside; this is for the lane's own code, a user's as well as a client's.
             let ran = catch_unwind(AssertUnwindSafe(|| self.run_lane(index, now, kernel)));

@@ -1,5 +1,6 @@
 //! The machines of the engine and the shell that runs them.
 
+mod budget;
 mod controller;
 mod deadline;
 mod driver;
@@ -8,6 +9,7 @@ mod revocation;
 pub(crate) mod shell;
 mod stall;
 
+pub use budget::{Budget, Held, Sizing};
 pub use controller::{Controller, ControllerConfig, ControllerStep, DriverHandle};
 pub use deadline::Deadline;
 pub use driver::{Driver, DriverShared, DriverStep};

@@ -55,6 +55,11 @@ struct Store {
     fail: u32,
     /// Writes never end.
     hang: Arc<AtomicBool>,
+    /// How fast it writes; `None` is at once.
+    bytes_per_ms: Option<usize>,
+    clock: ManualClock,
+    /// The next write panics.
+    panics: Arc<AtomicBool>,
     rows: Arc<Mutex<Vec<(i32, i64)>>>,
 }
 
@@ -62,7 +67,7 @@ impl ShardWriter for Store {
     fn write(&mut self, block: &Block) -> SinkFuture {
         let data = block.chunks().concat();
         let rows: Vec<(i32, i64)> = data
-            .chunks_exact(12)
+            .chunks_exact(ROW)
             .map(|row| {
                 let (partition, offset) = row.split_at(4);
                 (
@@ -72,9 +77,23 @@ impl ShardWriter for Store {
             })
             .collect();
         let fails = self.rng.lock().unwrap().u32(0..10) < self.fail;
+        let panics = self.panics.load(std::sync::atomic::Ordering::SeqCst);
         let store = self.clone();
         let token = block.token().to_owned();
+        let takes = self
+            .bytes_per_ms
+            .map_or(0, |rate| block.bytes().div_ceil(rate));
+        let end = self.clock.now().after(Duration::from_millis(takes as u64));
         Box::pin(async move {
+            std::future::poll_fn(|_| {
+                if store.clock.now() < end {
+                    std::task::Poll::Pending
+                } else {
+                    std::task::Poll::Ready(())
+                }
+            })
+            .await;
+            assert!(!panics, "in the writer");
             store
                 .log
                 .lock()
@@ -98,6 +117,8 @@ struct Lane {
     next: i64,
     end: i64,
     current: Vec<i64>,
+    keys: Vec<[u8; 8]>,
+    broker: Arc<Mutex<Broker>>,
 }
 
 impl SourceLane for Lane {
@@ -110,8 +131,12 @@ impl SourceLane for Lane {
     }
 
     fn fetch(&mut self, max: usize) -> Result<Fetched, ConnectorError> {
+        if self.broker.lock().unwrap().paused.contains(&self.id) {
+            return Ok(Fetched::Empty);
+        }
         let to = self.end.min(self.next + max as i64);
         self.current = (self.next..to).collect();
+        self.keys = (self.next..to).map(i64::to_le_bytes).collect();
         Ok(if self.current.is_empty() {
             Fetched::Empty
         } else {
@@ -123,7 +148,8 @@ impl SourceLane for Lane {
         let records: Vec<Record<'_>> = self
             .current
             .iter()
-            .map(|&offset| Record::new(offset, Some(b"x")))
+            .zip(&self.keys)
+            .map(|(&offset, key)| Record::new(offset, Some(b"x")).with_key(Some(key)))
             .collect();
         f(&Batch::new(
             &self.partition,
@@ -146,6 +172,10 @@ struct Broker {
     refuse_commits: bool,
     lose_commit_answers: bool,
     closed: bool,
+    polls: u64,
+    paused: std::collections::BTreeSet<LaneId>,
+    /// Lanes go on although they are paused, as those that have fetched already do.
+    ignores_pauses: bool,
 }
 
 struct Control {
@@ -159,7 +189,9 @@ impl Source for Control {
     }
 
     fn poll(&mut self, _: Time) -> Result<Option<SourceEvent>, ConnectorError> {
-        Ok(self.broker.lock().unwrap().events.pop_front())
+        let mut broker = self.broker.lock().unwrap();
+        broker.polls += 1;
+        Ok(broker.events.pop_front())
     }
 
     fn commit(&mut self, id: u64, offsets: &[Commit]) -> Result<(), ConnectorError> {
@@ -200,6 +232,10 @@ impl Source for Control {
             .lock()
             .unwrap()
             .push(format!("pause {}", lanes.len()));
+        let mut broker = self.broker.lock().unwrap();
+        if !broker.ignores_pauses {
+            broker.paused.extend(lanes);
+        }
         Ok(())
     }
 
@@ -208,6 +244,8 @@ impl Source for Control {
             .lock()
             .unwrap()
             .push(format!("resume {}", lanes.len()));
+        let mut broker = self.broker.lock().unwrap();
+        broker.paused.retain(|lane| !lanes.contains(lane));
         Ok(())
     }
 
@@ -236,6 +274,32 @@ impl Gate for Hold {
     }
 }
 
+/// The kernel: a row for each record.
+fn encode(
+    batch: &Batch<'_>,
+    out: &mut Output,
+    fails_at: Option<(i64, bool)>,
+) -> Result<(), Failure> {
+    for record in batch.records() {
+        out.begin(record);
+        match fails_at {
+            Some((offset, true)) if offset == record.offset() => panic!("in the kernel"),
+            Some((offset, false)) if offset == record.offset() => {
+                return Err(out.fail(1, "asked to"));
+            }
+            _ => {}
+        }
+        let row = (batch.partition(), record.offset());
+        let appended = out.sink(0).append(record, |chunk| {
+            chunk.extend_from_slice(&row.0.to_le_bytes());
+            chunk.extend_from_slice(&row.1.to_le_bytes());
+            Ok(())
+        });
+        appended.map_err(|error| out.fail(1, error))?;
+    }
+    Ok(())
+}
+
 struct Sim {
     clock: ManualClock,
     broker: Arc<Mutex<Broker>>,
@@ -248,9 +312,13 @@ struct Sim {
     failure: Arc<FailureSlot>,
     shutdown: Arc<AtomicBool>,
     stats: Arc<Stats>,
+    budget: Arc<Budget>,
+    /// The most that may ever be in flight.
+    bound: usize,
     next_lane: u64,
     /// This driver does not return from user code.
     stuck: Option<usize>,
+    fails_at: Option<(i64, bool)>,
 }
 
 struct Options {
@@ -261,6 +329,14 @@ struct Options {
     linger: Duration,
     gate: Option<Hold>,
     stalled_fail_after: Duration,
+    budget: usize,
+    max_bytes: usize,
+    bytes_per_ms: Option<usize>,
+    give_up_after: Duration,
+    shards: usize,
+    max_pending: usize,
+    /// The kernel fails at this offset of any partition, by an error or by a panic.
+    fails_at: Option<(i64, bool)>,
 }
 
 impl Default for Options {
@@ -273,9 +349,21 @@ impl Default for Options {
             linger: Duration::from_millis(50),
             gate: None,
             stalled_fail_after: Duration::from_secs(600),
+            budget: usize::MAX,
+            max_bytes: 64 << 20,
+            bytes_per_ms: None,
+            give_up_after: Duration::from_secs(120),
+            shards: 1,
+            max_pending: 16,
+            fails_at: None,
         }
     }
 }
+
+/// `Lane`'s records become rows of so many bytes.
+const ROW: usize = 12;
+/// Records in a batch.
+const BATCH: usize = 8;
 
 impl Sim {
     fn new(options: Options) -> Sim {
@@ -292,33 +380,52 @@ impl Sim {
             rng: Arc::new(Mutex::new(fastrand::Rng::with_seed(options.seed))),
             fail: options.fail,
             hang: Arc::default(),
+            bytes_per_ms: options.bytes_per_ms,
+            clock: clock.clone(),
+            panics: Arc::default(),
             rows: Arc::default(),
         };
         let mut pool = SinkPoolConfig::default();
         pool.batch.linger = options.linger;
-        pool.batch.max_rows = 64;
+        pool.batch.max_rows = if options.max_bytes < 64 << 20 {
+            usize::MAX
+        } else {
+            64
+        };
+        pool.batch.max_bytes = options.max_bytes;
         pool.chunk.linger = options.linger;
-        // One batch of 8 rows fills a chunk.
-        pool.chunk.target_bytes = 96;
+        // One batch fills a chunk.
+        pool.chunk.target_bytes = BATCH * ROW;
         pool.queue.capacity = options.queue;
         pool.retry.initial = Duration::from_millis(10);
         pool.retry.max = Duration::from_millis(100);
-        let queue = Arc::new(ShardQueue::new(options.queue));
-        let shared = WorkerShared {
-            sink: "sink",
-            stats: Arc::clone(&stats.sinks[0]),
-            failure: Arc::clone(&failure),
-            deadline: Arc::clone(&deadline),
-            run: "run".into(),
-        };
-        let worker = SinkWorker::new(
-            shared,
-            0,
-            Arc::clone(&queue),
-            Box::new(store.clone()),
-            pool.clone(),
-            options.seed,
-        );
+        pool.retry.give_up_after = options.give_up_after;
+        let backpressure = BackpressureConfig::default();
+        let budget = Arc::new(Budget::new(options.budget, &backpressure));
+        // What a thread had open, and one batch more.
+        let overshoot = options.drivers * (pool.chunk.target_bytes + BATCH * ROW);
+        let mut queues = Vec::new();
+        let mut workers = Vec::new();
+        for shard in 0..options.shards {
+            let queue = Arc::new(ShardQueue::new(options.queue));
+            let shared = WorkerShared {
+                sink: "sink",
+                stats: Arc::clone(&stats.sinks[0]),
+                failure: Arc::clone(&failure),
+                deadline: Arc::clone(&deadline),
+                run: "run".into(),
+            };
+            let worker = SinkWorker::new(
+                shared,
+                shard,
+                Arc::clone(&queue),
+                Box::new(store.clone()),
+                pool.clone(),
+                options.seed,
+            );
+            workers.push((worker, false));
+            queues.push(queue);
+        }
         let mut drivers = Vec::new();
         let mut handles = Vec::new();
         for _ in 0..options.drivers {
@@ -332,14 +439,14 @@ impl Sim {
                 failure: Arc::clone(&failure),
                 deadline: Arc::clone(&deadline),
             };
-            let sink = SinkOutput::new(pool.chunk.clone(), vec![Arc::clone(&queue)]);
-            let output = Output::new(&GRAPH, Arc::clone(&stats), vec![sink]);
+            let sink = SinkOutput::new(pool.chunk.clone(), queues.clone());
+            let output = Output::new(&GRAPH, Arc::clone(&stats), vec![sink], Arc::clone(&budget));
             let gate = options
                 .gate
                 .clone()
                 .map(|gate| Box::new(gate) as Box<dyn Gate>);
             drivers.push((
-                Driver::new(shared, output, gate, 8),
+                Driver::new(shared, output, gate, BATCH),
                 Arc::clone(&status),
                 false,
             ));
@@ -348,13 +455,14 @@ impl Sim {
         let config = ControllerConfig {
             commit_interval: Duration::from_millis(200),
             drain_timeout: DRAIN,
-            max_pending_batches: 16,
+            max_pending_batches: options.max_pending,
             stalled_fail_after: options.stalled_fail_after,
-            backpressure: BackpressureConfig::default(),
+            backpressure,
+            budget: Arc::clone(&budget),
             failure: Arc::clone(&failure),
             shutdown: Arc::clone(&shutdown),
             deadline,
-            queues: vec![queue],
+            queues,
             workers_ended: Arc::clone(&workers_ended),
             sinks: vec![("sink", Arc::clone(&stats.sinks[0]))],
         };
@@ -370,13 +478,16 @@ impl Sim {
             store,
             controller,
             drivers,
-            workers: vec![(worker, false)],
+            workers,
             workers_ended,
             failure,
             shutdown,
             stats,
+            bound: options.budget.saturating_add(overshoot),
+            budget,
             next_lane: 0,
             stuck: None,
+            fails_at: options.fails_at,
         }
     }
 
@@ -395,6 +506,8 @@ impl Sim {
                     next: broker.committed.get(&number).copied().unwrap_or(0),
                     end: records,
                     current: Vec::new(),
+                    keys: Vec::new(),
+                    broker: Arc::clone(&self.broker),
                 }) as Box<dyn SourceLane>
             })
             .collect();
@@ -410,29 +523,31 @@ impl Sim {
     fn step(&mut self) -> bool {
         let now = self.clock.now();
         let done = self.controller.step(now).done;
-        let stuck = self.stuck;
+        self.step_drivers(now);
+        self.step_workers(now);
+        self.clock.advance(Duration::from_millis(1));
+        assert!(
+            self.budget.in_flight() <= self.bound,
+            "too much is in flight"
+        );
+        done
+    }
+
+    fn step_drivers(&mut self, now: Time) {
+        let (stuck, fails_at) = (self.stuck, self.fails_at);
         let drivers = self.drivers.iter_mut().enumerate();
         for (_, (driver, status, ended)) in
             drivers.filter(|(index, (_, _, ended))| !ended && stuck != Some(*index))
         {
-            let mut kernel = |batch: &Batch<'_>, out: &mut Output| -> Result<(), Failure> {
-                for record in batch.records() {
-                    out.begin(record);
-                    let row = (batch.partition(), record.offset());
-                    let appended = out.sink(0).append(record, |chunk| {
-                        chunk.extend_from_slice(&row.0.to_le_bytes());
-                        chunk.extend_from_slice(&row.1.to_le_bytes());
-                        Ok(())
-                    });
-                    appended.map_err(|error| out.fail(1, error))?;
-                }
-                Ok(())
-            };
+            let mut kernel = |batch: &Batch<'_>, out: &mut Output| encode(batch, out, fails_at);
             if driver.step(now, &mut kernel) == DriverStep::Ended {
                 *ended = true;
                 status.set_ended();
             }
         }
+    }
+
+    fn step_workers(&mut self, now: Time) {
         for (worker, ended) in self.workers.iter_mut().filter(|(_, ended)| !ended) {
             if worker
                 .step(now, &mut Context::from_waker(Waker::noop()))
@@ -443,8 +558,6 @@ impl Sim {
                     .fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             }
         }
-        self.clock.advance(Duration::from_millis(1));
-        done
     }
 
     fn until(&mut self, what: &str, condition: impl Fn(&Sim) -> bool) {
@@ -466,6 +579,13 @@ impl Sim {
             }
         }
         panic!("the drain never ended");
+    }
+
+    /// The run is over, in whatever way: nothing is counted as in flight any more.
+    fn assert_nothing_is_in_flight(self) {
+        let budget = Arc::clone(&self.budget);
+        drop(self);
+        assert_eq!(budget.in_flight(), 0);
     }
 
     fn committed(&self, partition: i32) -> Option<i64> {
@@ -492,6 +612,7 @@ impl Sim {
     }
 }
 
+mod backpressure;
 mod drain;
 mod stalls;
 mod tests;

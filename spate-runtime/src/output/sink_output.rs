@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::ack::Ack;
 use crate::config::ChunkConfig;
+use crate::engine::Budget;
 use crate::error::RowError;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::record::Record;
@@ -101,10 +102,10 @@ impl SinkOutput {
         appended
     }
 
-    pub(super) fn push(&mut self, now: Time, seal_all: bool) -> bool {
+    pub(super) fn push(&mut self, now: Time, seal_all: bool, budget: &Arc<Budget>) -> bool {
         let mut all = true;
         for shard in &mut self.shards {
-            all &= shard.push(&self.config, now, seal_all);
+            all &= shard.push(&self.config, now, seal_all, budget);
         }
         all
     }
@@ -129,7 +130,13 @@ impl SinkOutput {
 
 impl ShardOutput {
     /// Pushes the parked chunk, then the open one if it is due; whether nothing is parked afterwards.
-    fn push(&mut self, config: &ChunkConfig, now: Time, seal_all: bool) -> bool {
+    fn push(
+        &mut self,
+        config: &ChunkConfig,
+        now: Time,
+        seal_all: bool,
+        budget: &Arc<Budget>,
+    ) -> bool {
         if let Some(parked) = self.parked.take()
             && let Err(chunk) = self.queue.push(parked)
         {
@@ -147,12 +154,15 @@ impl ShardOutput {
             "one batch made a chunk beyond every limit"
         );
         debug_assert!(!self.acks.is_empty(), "rows without an ack");
-        let data = std::mem::replace(&mut self.data, Vec::with_capacity(config.target_bytes));
+        let mut data = std::mem::replace(&mut self.data, Vec::with_capacity(config.target_bytes));
+        // What is counted is what is held: a chunk that was sealed early, or grew beyond its size, keeps no spare room.
+        data.shrink_to_fit();
         let chunk = Chunk::new(
             data,
             std::mem::take(&mut self.rows),
             std::mem::take(&mut self.acks),
-        );
+        )
+        .counted(budget);
         match self.queue.push(chunk) {
             Ok(()) => true,
             Err(chunk) => {

@@ -13,7 +13,7 @@ use super::threads::join_all;
 use super::{Runtime, Signals, run_id};
 use crate::engine::shell::{run_controller, run_worker, spawn_driver};
 use crate::engine::{
-    Command, Controller, ControllerConfig, Deadline, Driver, DriverHandle, DriverShared,
+    Budget, Command, Controller, ControllerConfig, Deadline, Driver, DriverHandle, DriverShared,
     DriverStatus, Mailbox,
 };
 use crate::exit::ExitReport;
@@ -32,6 +32,7 @@ struct Shared {
     stats: Arc<Stats>,
     deadline: Arc<Deadline>,
     workers_ended: Arc<AtomicUsize>,
+    budget: Arc<Budget>,
 }
 
 /// What has been started: it has to be ended again, however the run goes.
@@ -71,11 +72,17 @@ impl Runtime {
             stats: Arc::new(Stats::new(self.graph.nodes.len(), self.sinks.len())),
             deadline: Arc::default(),
             workers_ended: Arc::default(),
+            budget: Arc::new(Budget::new(self.max_in_flight, &self.config.backpressure)),
         };
         // A second call is impossible: `run` consumes the runtime.
         let _ = self.shutdown.thread.set(std::thread::current());
         let signals = Signals::listen(self.options.handle_signals);
-        tracing::info!(pipeline = self.name, threads = self.threads, "starting");
+        tracing::info!(
+            pipeline = self.name,
+            threads = self.threads,
+            max_in_flight_bytes = self.max_in_flight,
+            "starting"
+        );
 
         let mut started = Started::default();
         // What a panic tears is not used again, counters apart.
@@ -152,7 +159,12 @@ impl Runtime {
                     failure: Arc::clone(&shared.failure),
                     deadline: Arc::clone(&shared.deadline),
                 },
-                Output::new(self.graph, Arc::clone(&shared.stats), sinks.collect()),
+                Output::new(
+                    self.graph,
+                    Arc::clone(&shared.stats),
+                    sinks.collect(),
+                    Arc::clone(&shared.budget),
+                ),
                 self.decoder.gate(),
                 self.config.pipeline.batch_records,
             );
@@ -201,6 +213,7 @@ impl Runtime {
             max_pending_batches: self.config.checkpoint.max_pending_batches,
             stalled_fail_after: self.config.checkpoint.stalled_fail_after,
             backpressure: self.config.backpressure.clone(),
+            budget: Arc::clone(&shared.budget),
             failure: Arc::clone(&shared.failure),
             shutdown: Arc::clone(&requested),
             deadline: Arc::clone(&shared.deadline),
@@ -227,6 +240,7 @@ impl Runtime {
     /// Ends what is left of the run and tells how it went.
     fn report(self, shared: &Shared, started: Started) -> ExitReport {
         let Started {
+            queues,
             drivers,
             controller,
             ..
@@ -246,6 +260,13 @@ impl Runtime {
         // Workers that are left end with the runtime, and their last counts are in the report.
         if !self.io.stop(end) || stuck > 0 {
             tracing::warn!("a thread does not return from user code and is left behind");
+        } else {
+            drop(queues);
+            debug_assert_eq!(
+                shared.budget.in_flight(),
+                0,
+                "the run is over, and bytes still count as in flight"
+            );
         }
         let mut totals = shared.stats.totals();
         for sink in &mut totals.sinks {

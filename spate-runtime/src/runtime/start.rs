@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{IoThread, OpenSink, Runtime, RuntimeOptions, ShutdownHandle};
 use crate::config::{Config, ConfigError, EngineConfig, OpenError, Section, SinkPoolConfig};
+use crate::engine::Sizing;
 use crate::pipeline::Pipeline;
 use crate::source::{Attachment, OpenContext};
 use crate::time::MonotonicClock;
@@ -32,6 +33,7 @@ pub enum StartError {
 pub struct ConfiguredPipeline {
     pipeline: Pipeline,
     engine: EngineConfig,
+    backpressure: Section,
     source: Section,
     decoder: Section,
     sinks: Vec<(Section, SinkPoolConfig)>,
@@ -83,6 +85,7 @@ impl Pipeline {
         Ok(ConfiguredPipeline {
             pipeline: self,
             engine,
+            backpressure: config.section("backpressure"),
             source,
             decoder,
             sinks,
@@ -118,6 +121,7 @@ impl ConfiguredPipeline {
         let ConfiguredPipeline {
             pipeline,
             engine,
+            backpressure,
             source,
             decoder,
             sinks,
@@ -158,6 +162,7 @@ impl ConfiguredPipeline {
                 pool,
             });
         }
+        let max_in_flight = budget(&engine, &backpressure, threads, &open_sinks)?;
         Ok(Opened {
             pipeline,
             engine,
@@ -167,7 +172,26 @@ impl ConfiguredPipeline {
             sinks: open_sinks,
             name,
             threads,
+            max_in_flight,
         })
+    }
+}
+
+/// The budget as set, if a pipeline of these sinks can work with it, else the one that follows from them.
+fn budget(
+    engine: &EngineConfig,
+    section: &Section,
+    threads: usize,
+    sinks: &[OpenSink],
+) -> Result<usize, ConfigError> {
+    let sizing = Sizing::new(threads, &engine.backpressure);
+    let sizing = sinks.iter().fold(sizing, |sizing, open| {
+        sizing.with_sink(open.name, open.sink.shards(), &open.pool)
+    });
+    match engine.backpressure.max_in_flight_bytes {
+        None => Ok(sizing.default_limit()),
+        Some(limit) if sizing.works(limit.as_usize()) => Ok(limit.as_usize()),
+        Some(limit) => Err(section.error("max_in_flight_bytes", sizing.refusal(limit.as_usize()))),
     }
 }
 
@@ -180,6 +204,7 @@ struct Opened {
     sinks: Vec<OpenSink>,
     name: String,
     threads: usize,
+    max_in_flight: usize,
 }
 
 impl Opened {
@@ -200,6 +225,7 @@ impl Opened {
             },
             threads: self.threads,
             clock: Arc::new(MonotonicClock::default()),
+            max_in_flight: self.max_in_flight,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! What travels from a driver to the store: chunks of encoded rows, merged into blocks.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use crate::ack::Ack;
+use crate::engine::{Budget, Held};
 
 /// Encoded rows of one driver for one shard, with the acks of the batches that they came from.
 #[derive(Debug)]
@@ -10,6 +13,8 @@ pub struct Chunk {
     data: Bytes,
     rows: usize,
     acks: Vec<Ack>,
+    /// Its part of the budget.
+    held: Option<Held>,
 }
 
 impl Chunk {
@@ -24,7 +29,15 @@ impl Chunk {
             data: data.into(),
             rows,
             acks,
+            held: None,
         }
+    }
+
+    /// The chunk counts as in flight from here until it, or the block that it goes into, is dropped.
+    #[must_use]
+    pub fn counted(mut self, budget: &Arc<Budget>) -> Self {
+        self.held = Some(budget.hold(self.data.len()));
+        self
     }
 
     /// The number of rows.
@@ -48,6 +61,7 @@ pub struct Block {
     bytes: usize,
     token: String,
     acks: Vec<Ack>,
+    held: Vec<Held>,
 }
 
 impl Block {
@@ -80,6 +94,7 @@ impl Block {
         self.bytes += chunk.data.len();
         self.chunks.push(chunk.data);
         self.acks.extend(chunk.acks);
+        self.held.extend(chunk.held);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -92,7 +107,7 @@ impl Block {
         block
     }
 
-    /// The block is durable: its acks are given back.
+    /// The block is durable: its acks are given back, and its part of the budget.
     pub(crate) fn delivered(self) {
         self.acks.into_iter().for_each(Ack::delivered);
     }
@@ -107,6 +122,7 @@ impl Block {
             bytes,
             token: token.into(),
             acks: Vec::new(),
+            held: Vec::new(),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::{config, with_env};
-use crate::config::{Config, EngineConfig, SinkPoolConfig};
+
+use crate::config::{ByteSize, Config, EngineConfig, SinkPoolConfig};
 
 fn engine(text: &str) -> Result<EngineConfig, String> {
     EngineConfig::from(&config(text)).map_err(|error| error.to_string())
@@ -31,6 +32,7 @@ fn the_defaults_are_the_documented_ones_and_hold_together() {
         (b.high_ratio, b.low_ratio, b.min_pause),
         (0.8, 0.5, Duration::from_millis(500))
     );
+    assert_eq!(b.max_in_flight_bytes, None);
 }
 
 #[test]
@@ -38,7 +40,7 @@ fn every_setting_is_read() {
     let text = "
 pipeline: {name: orders, threads: \"${THREADS}\", pin: false, first_core: 2, batch_records: 65536, startup_timeout: 1m}
 checkpoint: {interval: 100ms, drain_timeout: 10s, max_pending_batches: 16, stalled_fail_after: 3m}
-backpressure: {high_ratio: 1, low_ratio: 0, min_pause: 0s}
+backpressure: {max_in_flight_bytes: 1GiB, high_ratio: 1, low_ratio: 0.1, min_pause: 0s}
 ";
     let config = with_env(text, &[("THREADS", "7")]).unwrap();
     let engine = EngineConfig::from(&config).unwrap();
@@ -70,8 +72,10 @@ backpressure: {high_ratio: 1, low_ratio: 0, min_pause: 0s}
             engine.backpressure.high_ratio,
             engine.backpressure.low_ratio
         ),
-        (1.0, 0.0)
+        (1.0, 0.1)
     );
+    let bytes = engine.backpressure.max_in_flight_bytes;
+    assert_eq!(bytes.map(ByteSize::get), Some(1 << 30));
 }
 
 #[test]
@@ -128,6 +132,10 @@ fn a_setting_out_of_its_range_is_refused_by_its_path() {
         (
             "backpressure: {low_ratio: -0.1}",
             "1:16: backpressure.low_ratio: must be from 0 to 1",
+        ),
+        (
+            "backpressure: {low_ratio: 0}",
+            "1:16: backpressure.low_ratio: must be above 0: lanes would go on only when nothing is in flight",
         ),
         (
             "backpressure: {low_ratio: 0.8}",

@@ -179,6 +179,7 @@ fn a_full_queue_pauses_all_lanes_and_new_ones_too() {
         queue: 1,
         ..Options::default()
     });
+    sim.broker.lock().unwrap().ignores_pauses = true;
     sim.assign(0..2, 1000);
     sim.until("paused", |sim| sim.controller.is_paused());
     sim.assign(2..3, 1000);
