@@ -2,13 +2,24 @@
 
 use std::fmt::Write as _;
 
-/// A pipeline's stages in the order in which a record meets them.
+/// A pipeline's stages in the order of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Graph {
     /// The pipeline's name.
     pub name: &'static str,
     /// The stages; errors and counters name a stage by its index here.
     pub nodes: &'static [Node],
+}
+
+/// A way from one node to another, by their indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// Where a record comes from.
+    pub from: usize,
+    /// Where it goes.
+    pub to: usize,
+    /// Behind a branch: the pattern of `route`, the arm's name of `tee`; empty elsewhere.
+    pub label: &'static str,
 }
 
 /// One stage.
@@ -24,6 +35,17 @@ pub struct Node {
     pub on_error: Option<OnError>,
     /// The source line of the stage.
     pub line: u32,
+    /// The arm of a branch that begins here; `None` for a stage that follows the one before it.
+    pub arm: Option<Arm>,
+}
+
+/// How an arm leaves its branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arm {
+    /// The index of the branch.
+    pub branch: usize,
+    /// The pattern of `route`, or the arm's name of `tee`.
+    pub label: &'static str,
 }
 
 /// The part that a stage plays.
@@ -37,6 +59,10 @@ pub enum NodeKind {
     Transform,
     /// Where rows go.
     Sink,
+    /// One record to one of several chains, or to all of them.
+    Branch,
+    /// An arm of `route` that ends the record.
+    Drop,
 }
 
 /// What happens to a record whose stage failed.
@@ -48,32 +74,240 @@ pub enum OnError {
     Skip,
 }
 
+/// How generated code writes a node: the kind, then what differs from a stage that cannot fail and follows the one before.
+impl Node {
+    const fn new(name: &'static str, stage: &'static str, kind: NodeKind, line: u32) -> Node {
+        Node {
+            name,
+            stage,
+            kind,
+            on_error: None,
+            line,
+            arm: None,
+        }
+    }
+
+    /// A source.
+    #[must_use]
+    pub const fn source(name: &'static str, stage: &'static str, line: u32) -> Node {
+        Node::new(name, stage, NodeKind::Source, line)
+    }
+
+    /// A decoder.
+    #[must_use]
+    pub const fn decoder(name: &'static str, stage: &'static str, line: u32) -> Node {
+        Node::new(name, stage, NodeKind::Decoder, line)
+    }
+
+    /// A transform.
+    #[must_use]
+    pub const fn transform(name: &'static str, stage: &'static str, line: u32) -> Node {
+        Node::new(name, stage, NodeKind::Transform, line)
+    }
+
+    /// A sink.
+    #[must_use]
+    pub const fn sink(name: &'static str, stage: &'static str, line: u32) -> Node {
+        Node::new(name, stage, NodeKind::Sink, line)
+    }
+
+    /// A branch.
+    #[must_use]
+    pub const fn branch(name: &'static str, stage: &'static str, line: u32) -> Node {
+        Node::new(name, stage, NodeKind::Branch, line)
+    }
+
+    /// An arm of `route` that ends the record.
+    #[must_use]
+    pub const fn drop(name: &'static str, stage: &'static str, line: u32) -> Node {
+        Node::new(name, stage, NodeKind::Drop, line)
+    }
+
+    /// A record that fails here stops the pipeline.
+    #[must_use]
+    pub const fn or_fail(mut self) -> Node {
+        self.on_error = Some(OnError::Fail);
+        self
+    }
+
+    /// A record that fails here is skipped.
+    #[must_use]
+    pub const fn or_skip(mut self) -> Node {
+        self.on_error = Some(OnError::Skip);
+        self
+    }
+
+    /// An arm of the branch with that index begins here.
+    #[must_use]
+    pub const fn arm(mut self, branch: usize, label: &'static str) -> Node {
+        self.arm = Some(Arm { branch, label });
+        self
+    }
+}
+
+impl Node {
+    /// The name, with the stage where the name is a label.
+    fn title(&self) -> String {
+        let own = self.name == self.stage || self.kind == NodeKind::Drop;
+        if own {
+            self.name.to_owned()
+        } else {
+            format!("{}: {}", self.name, self.stage)
+        }
+    }
+
+    fn policy(&self) -> Option<&'static str> {
+        (self.on_error == Some(OnError::Skip)).then_some("on_error = skip")
+    }
+}
+
 impl Graph {
-    /// The graph in Mermaid's flowchart language.
+    /// What leads from one node to the next.
+    pub fn edges(&self) -> impl Iterator<Item = Edge> {
+        let from = |(to, node): (usize, &Node)| {
+            let (from, label) = match node.arm {
+                Some(arm) => (arm.branch, arm.label),
+                // The first node is a source, which nothing leads to.
+                None => (to.checked_sub(1)?, ""),
+            };
+            Some(Edge { from, to, label })
+        };
+        self.nodes.iter().enumerate().filter_map(from)
+    }
+
+    /// The graph in [Mermaid's flowchart language](https://mermaid.js.org/syntax/flowchart.html).
     #[must_use]
     pub fn to_mermaid(&self) -> String {
+        // Quotes would end a label; Mermaid takes entity codes in their place.
+        let escape = |text: &str| text.replace('&', "#amp;").replace('"', "#quot;");
         let mut out = String::from("flowchart LR\n");
         for (i, node) in self.nodes.iter().enumerate() {
             let (open, close) = match node.kind {
                 NodeKind::Source | NodeKind::Sink => ("[(", ")]"),
                 NodeKind::Decoder => ("[/", "/]"),
                 NodeKind::Transform => ("[", "]"),
+                NodeKind::Branch => ("{", "}"),
+                NodeKind::Drop => ("([", "])"),
             };
-            let label = if node.name == node.stage {
-                node.name.to_owned()
-            } else {
-                format!("{}: {}", node.name, node.stage)
-            };
-            let policy = match node.on_error {
-                Some(OnError::Skip) => "<br/>on_error = skip",
-                _ => "",
-            };
+            let policy = node
+                .policy()
+                .map_or(String::new(), |policy| format!("<br/>{policy}"));
             // Writing to a String cannot fail.
-            let _ = writeln!(out, "    s{i}{open}\"{label}{policy}\"{close}");
+            let _ = writeln!(
+                out,
+                "    s{i}{open}\"{}{policy}\"{close}",
+                escape(&node.title())
+            );
         }
-        for i in 1..self.nodes.len() {
-            let _ = writeln!(out, "    s{} --> s{i}", i - 1);
+        for Edge { from, to, label } in self.edges() {
+            let label = match label {
+                "" => String::new(),
+                label => format!("|\"{}\"|", escape(label)),
+            };
+            let _ = writeln!(out, "    s{from} -->{label} s{to}");
         }
         out
+    }
+
+    /// The graph in [Graphviz' language](https://graphviz.org/doc/info/lang.html).
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut out = format!("digraph {:?} {{\n    rankdir=LR\n", self.name);
+        for (i, node) in self.nodes.iter().enumerate() {
+            let shape = match node.kind {
+                NodeKind::Source | NodeKind::Sink => "cylinder",
+                NodeKind::Decoder => "parallelogram",
+                NodeKind::Transform => "box",
+                NodeKind::Branch => "diamond",
+                NodeKind::Drop => "oval",
+            };
+            let policy = node
+                .policy()
+                .map_or(String::new(), |policy| format!("\n{policy}"));
+            let label = format!("{}{policy}", node.title());
+            let _ = writeln!(out, "    s{i} [shape={shape}, label={label:?}]");
+        }
+        for Edge { from, to, label } in self.edges() {
+            let label = match label {
+                "" => String::new(),
+                label => format!(" [label={label:?}]"),
+            };
+            let _ = writeln!(out, "    s{from} -> s{to}{label}");
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// The graph as text: one stage a line, the arms of a branch below it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut out = format!("{}\n", self.name);
+        let mut depth = vec![1usize; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            let (arrow, arm) = match node.arm {
+                Some(Arm { branch, label }) => {
+                    depth[i] = depth[branch] + 1;
+                    ("-> ", format!("[{label}] "))
+                }
+                None if i == 0 => ("", String::new()),
+                None => {
+                    depth[i] = depth[i - 1];
+                    ("-> ", String::new())
+                }
+            };
+            let policy = node
+                .policy()
+                .map_or(String::new(), |policy| format!(" ({policy})"));
+            let indent = "    ".repeat(depth[i]);
+            let _ = writeln!(out, "{indent}{arrow}{arm}{}{policy}", node.title());
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static GRAPH: Graph = Graph {
+        name: "orders",
+        nodes: &[
+            Node::source("kafka", "kafka", 1),
+            Node::decoder("avro", "avro", 2).or_skip(),
+            Node::branch("route", "route", 3),
+            Node::transform("paid", "filter", 4).arm(2, "\"EU\" | \"UK\""),
+            Node::sink("clickhouse", "clickhouse", 4).or_fail(),
+            Node::drop("route.2", "drop", 5).arm(2, "_"),
+        ],
+    };
+
+    #[test]
+    fn a_branch_is_drawn_with_its_patterns_in_every_language() {
+        assert_eq!(
+            GRAPH.to_text(),
+            "orders\n    kafka\n    -> avro (on_error = skip)\n    -> route\n        -> [\"EU\" | \"UK\"] paid: filter\n        \
+             -> clickhouse\n        -> [_] route.2\n"
+        );
+        let mermaid = GRAPH.to_mermaid();
+        for line in [
+            "    s1[/\"avro<br/>on_error = skip\"/]",
+            "    s2{\"route\"}",
+            "    s2 -->|\"#quot;EU#quot; | #quot;UK#quot;\"| s3",
+            "    s5([\"route.2\"])",
+            "    s3 --> s4",
+        ] {
+            assert!(
+                mermaid.lines().any(|other| other == line),
+                "{line}\n{mermaid}"
+            );
+        }
+        let dot = GRAPH.to_dot();
+        for line in [
+            "    s2 [shape=diamond, label=\"route\"]",
+            "    s1 [shape=parallelogram, label=\"avro\\non_error = skip\"]",
+            "    s2 -> s3 [label=\"\\\"EU\\\" | \\\"UK\\\"\"]",
+        ] {
+            assert!(dot.lines().any(|other| other == line), "{line}\n{dot}");
+        }
     }
 }

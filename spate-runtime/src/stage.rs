@@ -126,6 +126,78 @@ pub fn try_map_with<'m, In, Out>(
     f(record, meta)
 }
 
+/// Whether the record stays, or fails.
+///
+/// # Errors
+/// What the closure returned.
+#[inline(always)]
+pub fn try_filter<In>(
+    record: &In,
+    f: impl FnOnce(&In) -> Result<bool, StageError>,
+) -> Result<bool, StageError> {
+    f(record)
+}
+
+/// Whether the record stays, or fails.
+///
+/// # Errors
+/// What the closure returned.
+#[inline(always)]
+pub fn try_filter_with<'m, In>(
+    record: &In,
+    meta: Meta<'m>,
+    f: impl FnOnce(&In, Meta<'m>) -> Result<bool, StageError>,
+) -> Result<bool, StageError> {
+    f(record, meta)
+}
+
+/// Takes a record apart or fails.
+///
+/// # Errors
+/// What the closure returned.
+#[inline(always)]
+pub fn try_flat_map<In, Out: IntoIterator>(
+    record: In,
+    f: impl FnOnce(In) -> Result<Out, StageError>,
+) -> Result<Out::IntoIter, StageError> {
+    f(record).map(IntoIterator::into_iter)
+}
+
+/// Takes a record apart or fails.
+///
+/// # Errors
+/// What the closure returned.
+#[inline(always)]
+pub fn try_flat_map_with<'m, In, Out: IntoIterator>(
+    record: In,
+    meta: Meta<'m>,
+    f: impl FnOnce(In, Meta<'m>) -> Result<Out, StageError>,
+) -> Result<Out::IntoIter, StageError> {
+    f(record, meta).map(IntoIterator::into_iter)
+}
+
+/// What a record is routed by; the value may borrow from the record.
+#[inline(always)]
+pub fn route<'r, In, Out>(record: &'r In, f: impl FnOnce(&'r In) -> Out) -> Out {
+    f(record)
+}
+
+/// What a record is routed by; the value may borrow from the record.
+#[inline(always)]
+pub fn route_with<'r, 'm, In, Out>(
+    record: &'r In,
+    meta: Meta<'m>,
+    f: impl FnOnce(&'r In, Meta<'m>) -> Out,
+) -> Out {
+    f(record, meta)
+}
+
+/// The record for one arm of a `tee`, while others still get it.
+#[inline(always)]
+pub fn tee<In: Clone>(record: &In) -> In {
+    record.clone()
+}
+
 /// Appends the row to the open chunk of its shard.
 ///
 /// # Errors

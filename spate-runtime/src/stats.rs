@@ -160,7 +160,7 @@ pub struct SinkTotals {
 }
 
 impl Totals {
-    /// Records without an outcome: zero, or the engine has lost count. Holds for pipelines with one sink.
+    /// Records without an outcome: zero, or the engine has lost count.
     #[must_use]
     pub fn unaccounted(&self) -> i128 {
         let mut left = i128::from(self.records);

@@ -78,6 +78,35 @@ custom {
 }
 "## }
 
+snapshot! { a_route_with_a_drop, r#"
+by_size {
+    memory
+    -> bytes
+    -> route(|line, meta| size(line, meta)) {
+        0 => empty: drop,
+        n if n > 9 => filter_map(|line| short(line)) -> long: capture,
+        _ => capture(on_error = skip),
+    }
+}
+"# }
+
+snapshot! { a_tee_with_branches_inside, r#"
+fan_out {
+    memory
+    -> bytes
+    -> flat_map(|line| words(line))
+    -> tee {
+        all: capture,
+        some: try_filter(|word| wanted(word), on_error = skip)
+            -> route(|word| word.len()) {
+                1 => drop,
+                _ => try_flat_map(|word| letters(word), on_error = skip) -> filter(|l| l != 'x') -> letters: capture,
+            },
+        last: filter(|word| word != "") -> discard,
+    }
+}
+"# }
+
 #[test]
 fn user_tokens_come_out_with_their_own_spans() {
     let mut input: TokenStream = "[spate] []".parse().expect("a front");

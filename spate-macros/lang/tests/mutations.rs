@@ -26,6 +26,7 @@ const CORPUS: &[&str] = &[
     "a { memory -> bytes -> capture } pub b() { memory -> bytes -> inspect(|x| { dbg!(x); }) -> discard }",
     "my::Source(path = \"x\") -> my::Decoder::<T>(on_error = skip) -> my::tag::<u8>(7, |x| x) -> my_sink",
     "a { kafka -> avro -> route(|o| &o.kind) { Kind::A => clickhouse, _ => drop, } dead_letter = kafka(\"dlq\"); }",
+    "memory -> bytes -> tee { all: capture, some: filter(keep) -> route(|b| b[0]) { b'a' | b'b' if ok() => tee { x: capture, y: discard }, _ => rest: drop } }",
 ];
 
 /// Changes one token, found by its place in the whole tree, groups and their inside counted.

@@ -40,6 +40,7 @@ fn reference() -> Result<String, std::fmt::Error> {
         ("Sources", Part::Source),
         ("Decoders", Part::Decoder),
         ("Transforms", Part::Transform),
+        ("Branches", Part::Branch),
         ("Sinks", Part::Sink),
     ] {
         writeln!(out, "\n## {title}")?;
@@ -52,7 +53,7 @@ fn reference() -> Result<String, std::fmt::Error> {
         "\n## Not available yet\n\nThe language knows these names and says so: "
     )?;
     let planned: Vec<String> = stages()
-        .filter(|def| def.is_planned() || def.part() == Part::Branch)
+        .filter(|def| def.is_planned())
         .map(|def| format!("`{}`", def.name))
         .collect();
     writeln!(out, "{}.", planned.join(", "))?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proc_macro2::TokenStream;
 use spate_lang::diagnostic::Code;
-use spate_lang::pipeline::registry::{Kind, OptionKind, Part, RESERVED, StageDef, stages};
+use spate_lang::pipeline::registry::{Branch, Kind, OptionKind, Part, RESERVED, StageDef, stages};
 use spate_lang::pipeline::{diagnose, expand};
 
 fn codes(features: &str, source: &str) -> Vec<Code> {
@@ -51,7 +51,12 @@ fn every_stage_refuses_an_option_that_it_does_not_have() {
         } else {
             "|record| record, colour = 1"
         };
-        let source = chain(stage, &format!("{}({arguments})", stage.name));
+        let arms = match stage.kind {
+            Kind::Branch(Branch::Route) => "{ _ => capture }",
+            Kind::Branch(Branch::Tee) => "{ arm: capture }",
+            _ => "",
+        };
+        let source = chain(stage, &format!("{}({arguments}) {arms}", stage.name));
         assert_eq!(codes(ALL, &source), [Code::UnknownOption], "{source}");
     }
 }
@@ -138,8 +143,8 @@ fn the_generated_code_names_what_the_registry_says() {
         let path = match stage.kind {
             Kind::Source(path) | Kind::Sink(path) => path.to_owned(),
             Kind::Decoder(decoder) => decoder.path.to_owned(),
-            Kind::Transform(_) => format!("stage::{}", stage.name),
-            Kind::Branch | Kind::Planned(_) => continue,
+            Kind::Transform(_) | Kind::Branch(_) => format!("stage::{}", stage.name),
+            Kind::Planned(_) => continue,
         };
         let mut input: TokenStream = format!("[spate] [{ALL}]").parse().expect("a front");
         input.extend(stage.example.parse::<TokenStream>().expect("tokens"));

@@ -13,7 +13,7 @@ use crate::config::{BackpressureConfig, SinkPoolConfig};
 use crate::decode::{Admit, Gate};
 use crate::error::ConnectorError;
 use crate::failure::{Failure, FailureSlot};
-use crate::graph::{Graph, Node, NodeKind};
+use crate::graph::{Graph, Node};
 use crate::output::{Output, SinkOutput};
 use crate::record::{Batch, Partition, Record};
 use crate::sink::{Block, ShardQueue, ShardWriter, SinkFuture, SinkWorker, WorkerShared};
@@ -24,20 +24,8 @@ use crate::time::{Clock, ManualClock, Time};
 static GRAPH: Graph = Graph {
     name: "sim",
     nodes: &[
-        Node {
-            name: "source",
-            stage: "memory",
-            kind: NodeKind::Source,
-            on_error: None,
-            line: 1,
-        },
-        Node {
-            name: "sink",
-            stage: "capture",
-            kind: NodeKind::Sink,
-            on_error: None,
-            line: 1,
-        },
+        Node::source("source", "memory", 1),
+        Node::sink("sink", "capture", 1),
     ],
 };
 

@@ -7,7 +7,7 @@ use spate_runtime::capture::{Capture, CaptureSink};
 use spate_runtime::config::Config;
 use spate_runtime::decode::{Bytes, decoder};
 use spate_runtime::exit::ExitReport;
-use spate_runtime::graph::{Graph, Node, NodeKind, OnError};
+use spate_runtime::graph::{Graph, Node};
 use spate_runtime::memory::{Memory, MemorySource};
 use spate_runtime::pipeline::{Pipeline, PipelineBuilder, StageOptions};
 use spate_runtime::record::Batch;
@@ -17,29 +17,14 @@ use spate_runtime::{Output, StageError, Thread, stage};
 
 pub const WAIT: Duration = Duration::from_secs(20);
 
-const fn node(
-    name: &'static str,
-    stage: &'static str,
-    kind: NodeKind,
-    on_error: Option<OnError>,
-) -> Node {
-    Node {
-        name,
-        stage,
-        kind,
-        on_error,
-        line: 1,
-    }
-}
-
 static GRAPH: Graph = Graph {
     name: "lines",
     nodes: &[
-        node("memory", "memory", NodeKind::Source, None),
-        node("bytes", "bytes", NodeKind::Decoder, None),
-        node("keep", "filter", NodeKind::Transform, None),
-        node("parse", "try_map", NodeKind::Transform, Some(OnError::Skip)),
-        node("capture", "capture", NodeKind::Sink, None),
+        Node::source("memory", "memory", 1),
+        Node::decoder("bytes", "bytes", 1),
+        Node::transform("keep", "filter", 1),
+        Node::transform("parse", "try_map", 1).or_skip(),
+        Node::sink("capture", "capture", 1),
     ],
 };
 

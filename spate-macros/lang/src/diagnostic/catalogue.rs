@@ -69,7 +69,7 @@ catalogue! {
     NoSource = "SP025", "The first stage is not a source.", "";
     SourceInside = "SP026", "A source stands inside the chain.", "a pipeline has one source, at its start";
     NoSink = "SP027", "The chain does not end in a sink.", "";
-    AfterSink = "SP028", "A stage follows the sink.", "a sink takes the records for good; a second sink needs a pipeline of its own";
+    AfterSink = "SP028", "A stage follows the sink.", "a sink takes the records for good; `tee { a: .., b: .. }` sends them to several";
     NotDecoded = "SP029", "A stage that works on records stands before the decoder.", "";
     TwoDecoders = "SP030", "There are two decoders.", "a pipeline decodes once; convert further with `map` or `try_map`";
     MoveClosure = "SP031", "A closure is `move`.", "it is built anew for every record, so `move` takes its captures away with the first one; without it they are borrowed, and a `let mut` state before the chain lives as long as its thread";
@@ -83,8 +83,15 @@ catalogue! {
     DuplicateClause = "SP037", "A clause is given twice.", "keep one of the two";
     BadPolicy = "SP040", "`on_error` has an unknown value.", "";
     NeverFails = "SP041", "`on_error` stands on a stage that cannot fail.", "";
-    BadSetting = "SP050", "A literal setting is not allowed by the system that it names.", "";
 
+    // Branches.
+    BadArm = "SP042", "An arm of a branch cannot be read.", "";
+    NoArms = "SP043", "A branch has no arms.", "";
+    DropPlace = "SP044", "`drop` stands elsewhere than as an arm of `route`.", "`drop` is a whole arm of `route`, `pattern => drop`; a `filter` drops by a condition, and the sink `discard` takes rows and forgets them";
+    DuplicateArm = "SP045", "Two arms of a `tee` have the same name.", "arms name their sinks in the configuration and in metrics, so each is used once";
+    DuplicateSink = "SP046", "Two sinks of a pipeline have the same name.", "";
+
+    BadSetting = "SP050", "A literal setting is not allowed by the system that it names.", "";
     UnknownRecord = "SP051", "Nothing tells the record's type where it is needed.", "";
 
     // What this build has.

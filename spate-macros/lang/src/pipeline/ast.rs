@@ -8,12 +8,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bad;
 
+/// A stage, or the place of one that could not be read.
+pub(crate) type Slot = Result<Stage, Bad>;
+
 /// One pipeline.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) head: Head,
     pub(crate) states: Vec<State>,
-    pub(crate) chain: Vec<Result<Stage, Bad>>,
+    pub(crate) chain: Vec<Slot>,
     pub(crate) clauses: Vec<Clause>,
     /// Whether something was reported about it.
     pub(crate) broken: bool,
@@ -46,13 +49,44 @@ pub(crate) struct State {
     pub(crate) names: Vec<String>,
 }
 
-/// `[label:] path [::<Type>] [(args)]`
+/// `[label:] path [::<Type>] [(args)] [{ arms }]`
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) label: Option<Ident>,
     pub(crate) path: StagePath,
     pub(crate) turbofish: Option<Turbofish>,
     pub(crate) args: Option<Args>,
+    /// The braces of `route` and `tee`; no other stage has any.
+    pub(crate) arms: Option<Vec<Arm>>,
+}
+
+/// One arm of a branch.
+#[derive(Debug)]
+pub(crate) struct Arm {
+    pub(crate) head: ArmHead,
+    pub(crate) body: ArmBody,
+}
+
+/// What leads into an arm.
+#[derive(Debug)]
+pub(crate) enum ArmHead {
+    /// `PAT [if EXPR]`, of `route`.
+    Pattern(TokenStream),
+    /// `name`, of `tee`.
+    Name(Ident),
+    /// It could not be read.
+    Bad,
+}
+
+/// Where an arm leads.
+#[derive(Debug)]
+pub(crate) enum ArmBody {
+    Chain(Vec<Slot>),
+    /// `[label:] drop`
+    Drop {
+        label: Option<Ident>,
+        span: Span,
+    },
 }
 
 /// The path of a stage: a name of the registry, or the user's own.
@@ -139,6 +173,15 @@ pub(crate) enum FirstUse {
 #[derive(Debug)]
 pub(crate) struct Clause {
     pub(crate) name: Ident,
-    /// `None` for a clause that this version does not read.
-    pub(crate) value: Option<Value>,
+    pub(crate) value: ClauseValue,
+}
+
+/// What a clause is given.
+#[derive(Debug)]
+pub(crate) enum ClauseValue {
+    Expression(Value),
+    /// The stage behind `dead_letter`.
+    Stage(Slot),
+    /// A clause that nobody knows is not read.
+    Unread,
 }

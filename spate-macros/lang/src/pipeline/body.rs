@@ -74,6 +74,43 @@ pub(crate) fn split(tokens: &[TokenTree], end: Span, errors: &mut Errors) -> Raw
     body
 }
 
+/// The chain of an arm, cut at its arrows.
+pub(super) fn links(tokens: &[TokenTree]) -> Vec<Link> {
+    let mut cursor = Cursor::new(tokens);
+    let mut links = Vec::new();
+    let mut link = Link {
+        arrow: None,
+        tokens: Vec::new(),
+    };
+    while !cursor.done() {
+        if !cut(&mut cursor, &mut link, &mut links) {
+            link.tokens.extend_from_slice(cursor.take(1));
+        }
+    }
+    links.push(link);
+    links
+}
+
+/// Steps over an arrow, which ends the link, or a turbofish, which belongs to it; whether one was there.
+fn cut(cursor: &mut Cursor<'_>, link: &mut Link, links: &mut Vec<Link>) -> bool {
+    if cursor.arrow(0) {
+        let next = Link {
+            arrow: Some(cursor.take(2).to_vec()),
+            tokens: Vec::new(),
+        };
+        links.push(std::mem::replace(link, next));
+        return true;
+    }
+    let Some(brackets) = cursor
+        .angle_brackets(2)
+        .filter(|_| cursor.path_separator(0))
+    else {
+        return false;
+    };
+    link.tokens.extend_from_slice(cursor.take(2 + brackets));
+    true
+}
+
 /// The chain, up to the first clause or the end.
 fn chain(cursor: &mut Cursor<'_>, body: &mut RawBody, errors: &mut Errors) {
     if cursor.done() {
@@ -84,16 +121,10 @@ fn chain(cursor: &mut Cursor<'_>, body: &mut RawBody, errors: &mut Errors) {
         tokens: Vec::new(),
     };
     while !cursor.done() {
-        if cursor.arrow(0) {
-            let arrow = cursor.take(2).to_vec();
-            body.links.push(std::mem::replace(
-                &mut link,
-                Link {
-                    arrow: Some(arrow),
-                    tokens: Vec::new(),
-                },
-            ));
-        } else if cursor.punct(0, ';') {
+        if cut(cursor, &mut link, &mut body.links) {
+            continue;
+        }
+        if cursor.punct(0, ';') {
             let semicolon = cursor.take(1);
             let ends = cursor.done() || cursor.assignment() || cursor.keyword(0, "let");
             if !ends && !cursor.arrow(0) && !cursor.punct(0, ';') {
@@ -103,9 +134,6 @@ fn chain(cursor: &mut Cursor<'_>, body: &mut RawBody, errors: &mut Errors) {
             stray(semicolon, errors);
         } else if cursor.assignment() || cursor.keyword(0, "let") {
             break;
-        } else if cursor.path_separator(0) && cursor.angle_brackets(2).is_some() {
-            let turbofish = 2 + cursor.angle_brackets(2).unwrap_or_default();
-            link.tokens.extend_from_slice(cursor.take(turbofish));
         } else {
             link.tokens.extend_from_slice(cursor.take(1));
         }

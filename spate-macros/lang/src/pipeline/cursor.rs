@@ -73,6 +73,11 @@ impl<'t> Cursor<'t> {
         self.joint(n, '-') && self.punct(n + 1, '>')
     }
 
+    /// `=>`.
+    pub(crate) fn fat_arrow(&self, n: usize) -> bool {
+        self.joint(n, '=') && self.punct(n + 1, '>')
+    }
+
     /// `::`.
     pub(crate) fn path_separator(&self, n: usize) -> bool {
         self.joint(n, ':') && self.punct(n + 1, ':')

@@ -7,6 +7,7 @@
 mod args;
 mod ast;
 mod body;
+mod branch;
 mod check;
 mod cursor;
 mod expand;

@@ -3,11 +3,15 @@
 //! Each stage is read on its own: one that cannot be read is reported and stands as `Bad`, the next is read as if nothing
 //! had been. Two stages side by side, or joined by something else than `->`, are told apart here.
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
 use super::args;
-use super::ast::{Args, Bad, Clause, Head, Param, Pipeline, Stage, StagePath, State, Turbofish};
-use super::body::{Link, RawClause, RawState};
+use super::ast::{
+    Args, Bad, Clause, ClauseValue, Head, Param, Pipeline, Slot, Stage, StagePath, State,
+    Turbofish, Value,
+};
+use super::body::{self, Link, RawClause, RawState};
+use super::branch;
 use super::cursor::{Cursor, describe, is_name, mark, open_path, stream};
 use super::registry;
 use super::split::RawPipeline;
@@ -28,15 +32,7 @@ pub(crate) fn pipeline(raw: RawPipeline, errors: &mut Errors) -> Pipeline {
         params,
     };
     let body = raw.body.unwrap_or_default();
-    let mut chain = Vec::new();
-    for (n, link) in body.links.iter().enumerate() {
-        if link.tokens.is_empty() {
-            missing_stage(link, body.links.get(n + 1), errors);
-            chain.push(Err(Bad));
-        } else {
-            stages(&link.tokens, &mut chain, errors);
-        }
-    }
+    let chain = chain(&body.links, errors);
     let states = body.states.into_iter().filter_map(state).collect();
     let clauses = body
         .clauses
@@ -64,6 +60,20 @@ pub(crate) fn pipeline(raw: RawPipeline, errors: &mut Errors) -> Pipeline {
     }
 }
 
+/// The stages of one chain.
+pub(super) fn chain(links: &[Link], errors: &mut Errors) -> Vec<Slot> {
+    let mut chain = Vec::new();
+    for (n, link) in links.iter().enumerate() {
+        if link.tokens.is_empty() {
+            missing_stage(link, links.get(n + 1), errors);
+            chain.push(Err(Bad));
+        } else {
+            stages(&link.tokens, &mut chain, errors);
+        }
+    }
+    chain
+}
+
 /// Blames the arrow before the gap, else the arrow after it.
 fn missing_stage(link: &Link, next: Option<&Link>, errors: &mut Errors) {
     let (arrow, message) = match (&link.arrow, next.and_then(|next| next.arrow.as_ref())) {
@@ -81,7 +91,7 @@ fn missing_stage(link: &Link, next: Option<&Link>, errors: &mut Errors) {
 }
 
 /// The stage of one link, or several when arrows are missing between them.
-fn stages(tokens: &[TokenTree], chain: &mut Vec<Result<Stage, Bad>>, errors: &mut Errors) {
+fn stages(tokens: &[TokenTree], chain: &mut Vec<Slot>, errors: &mut Errors) {
     let tokens = open_path(tokens);
     let mut cursor = Cursor::new(&tokens);
     loop {
@@ -145,7 +155,7 @@ fn wrong_joiner(operator: &[TokenTree]) -> Diagnostic {
     Diagnostic::spanned(Code::WrongJoiner, stream(operator), message)
 }
 
-/// `[label:] path [::<Type>] [(args)]`. What is wrong inside is reported; the cursor is behind what belongs to the stage.
+/// `[label:] path [::<Type>] [(args)] [{ arms }]`. What is wrong inside is reported; the cursor is behind what belongs to the stage.
 fn stage(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Result<Stage, Bad> {
     let label = cursor.label().then(|| cursor.ident(0).cloned()).flatten();
     if label.is_some() {
@@ -167,11 +177,13 @@ fn stage(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Result<Stage, Bad> {
     })?;
     let turbofish = turbofish(cursor, &path, errors);
     let args = arguments(cursor, &path, errors);
+    let arms = branch::arms(cursor, &path, errors);
     Ok(Stage {
         label,
         path,
         turbofish: turbofish?,
         args: args?,
+        arms: arms?,
     })
 }
 
@@ -308,12 +320,8 @@ fn arguments(
     path: &StagePath,
     errors: &mut Errors,
 ) -> Result<Option<Args>, Bad> {
-    if path.plain.as_deref().is_some_and(registry::is_branch) {
-        // Its inside follows rules that are not built yet; the checks report the stage as a whole.
-        cursor.take(usize::from(
-            cursor.group(0, Delimiter::Parenthesis).is_some(),
-        ));
-        cursor.take(usize::from(cursor.group(0, Delimiter::Brace).is_some()));
+    let braces = cursor.group(0, Delimiter::Brace).is_some();
+    if braces && path.plain.as_deref().is_some_and(registry::is_branch) {
         return Ok(None);
     }
     match cursor.peek(0) {
@@ -426,13 +434,19 @@ fn bound_names(pattern: &[TokenTree], names: &mut Vec<String>) {
     }
 }
 
-/// Only the clauses of this version are read; the checks tell what the others are.
+/// Only known clauses are read; the checks tell what the others are.
 fn clause(raw: RawClause, errors: &mut Errors) -> Clause {
     let RawClause { name, value } = raw;
-    if name != "name" && name != "on_error" {
-        return Clause { name, value: None };
-    }
-    let mut cursor = Cursor::new(&value);
+    let value = match name.to_string().as_str() {
+        "name" | "on_error" => ClauseValue::Expression(expression(&name, &value, errors)),
+        "dead_letter" => ClauseValue::Stage(one_stage(&name, &value, errors)),
+        _ => ClauseValue::Unread,
+    };
+    Clause { name, value }
+}
+
+fn expression(name: &Ident, value: &[TokenTree], errors: &mut Errors) -> Value {
+    let mut cursor = Cursor::new(value);
     let read = args::value(&mut cursor, name.span(), errors);
     if let (Ok(_), Some(token)) = (&read.shape, cursor.peek(0)) {
         let message = format!(
@@ -441,8 +455,20 @@ fn clause(raw: RawClause, errors: &mut Errors) -> Clause {
         );
         errors.push(Diagnostic::new(Code::BadClause, mark(token), message));
     }
-    Clause {
-        name,
-        value: Some(read),
+    read
+}
+
+fn one_stage(name: &Ident, value: &[TokenTree], errors: &mut Errors) -> Slot {
+    if value.is_empty() {
+        let message = format!("expected a sink after `{name} =`");
+        errors.push(Diagnostic::new(Code::BadClause, name.span(), message));
+        return Err(Bad);
     }
+    let mut chain = chain(&body::links(value), errors);
+    if chain.len() > 1 {
+        let message = format!("the clause `{name}` is one sink, not a chain");
+        errors.push(Diagnostic::new(Code::BadClause, name.span(), message));
+        return Err(Bad);
+    }
+    chain.pop().unwrap_or(Err(Bad))
 }

@@ -2,7 +2,7 @@
 //!
 //! Code generation takes a [`Plan`] and cannot fail.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 
 use super::ast::{FirstUse, Head, State};
 use super::registry::{Decoder, Transform};
@@ -16,13 +16,54 @@ pub(crate) struct Plan {
     pub(crate) states: Vec<State>,
     pub(crate) source: SourceStep,
     pub(crate) decoder: DecoderStep,
+    pub(crate) tail: Tail,
+}
+
+impl Plan {
+    /// All sinks, by slot.
+    pub(crate) fn sinks(&self) -> Vec<&SinkStep> {
+        let mut sinks = Vec::new();
+        self.tail.sinks(&mut sinks);
+        sinks
+    }
+}
+
+impl Tail {
+    fn sinks<'a>(&'a self, sinks: &mut Vec<&'a SinkStep>) {
+        match &self.end {
+            End::Sink(sink) => sinks.push(sink),
+            End::Route(route) => {
+                for arm in &route.arms {
+                    if let Target::Chain(tail) = &arm.target {
+                        tail.sinks(sinks);
+                    }
+                }
+            }
+            End::Tee(tee) => tee.arms.iter().for_each(|(_, tail)| tail.sinks(sinks)),
+        }
+    }
+}
+
+/// What follows the decoder, or leads through an arm of a branch.
+#[derive(Debug)]
+pub(crate) struct Tail {
     pub(crate) transforms: Vec<TransformStep>,
-    pub(crate) sink: SinkStep,
+    pub(crate) end: End,
+}
+
+/// How a chain ends.
+#[derive(Debug)]
+pub(crate) enum End {
+    Sink(SinkStep),
+    Route(RouteStep),
+    Tee(TeeStep),
 }
 
 /// What every stage has.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
+    /// Its number: stages, branches and drops are counted in the order of the text.
+    pub(crate) index: usize,
     /// Unique within the pipeline.
     pub(crate) name: String,
     /// The stage as written.
@@ -101,8 +142,39 @@ pub(crate) struct Function {
 #[derive(Debug)]
 pub(crate) struct SinkStep {
     pub(crate) node: Node,
+    /// Its number among the sinks.
+    pub(crate) slot: usize,
     pub(crate) carrier: Carrier<&'static str>,
     /// The type of the turbofish.
     pub(crate) row: Option<TokenStream>,
     pub(crate) settings: Settings,
+}
+
+/// `route(function) { pattern => target }`
+#[derive(Debug)]
+pub(crate) struct RouteStep {
+    pub(crate) node: Node,
+    pub(crate) function: Function,
+    pub(crate) arms: Vec<RouteArm>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RouteArm {
+    /// `PAT [if EXPR]` as written.
+    pub(crate) pattern: TokenStream,
+    pub(crate) target: Target,
+}
+
+/// Where an arm of `route` leads.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Chain(Tail),
+    Drop(Node),
+}
+
+/// `tee { name: tail }`
+#[derive(Debug)]
+pub(crate) struct TeeStep {
+    pub(crate) node: Node,
+    pub(crate) arms: Vec<(Ident, Tail)>,
 }

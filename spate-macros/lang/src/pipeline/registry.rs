@@ -43,7 +43,7 @@ pub enum Kind {
     /// Where rows go; the type that implements it, below the facade's `__private`.
     Sink(&'static str),
     /// One record to one or several chains.
-    Branch,
+    Branch(Branch),
     /// A part of the language that this version does not build; what it will be.
     Planned(Part),
 }
@@ -72,6 +72,19 @@ pub enum Transform {
     FlatMap,
     /// One record to one, or an error.
     TryMap,
+    /// Keeps, drops, or an error.
+    TryFilter,
+    /// One record to any number, or an error.
+    TryFlatMap,
+}
+
+/// The branches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branch {
+    /// Down the one chain whose pattern matches.
+    Route,
+    /// Down every chain.
+    Tee,
 }
 
 /// A part in a chain, without the details of a [`Kind`].
@@ -158,7 +171,7 @@ impl StageDef {
             Kind::Decoder(_) => Part::Decoder,
             Kind::Transform(_) => Part::Transform,
             Kind::Sink(_) => Part::Sink,
-            Kind::Branch => Part::Branch,
+            Kind::Branch(_) => Part::Branch,
             Kind::Planned(part) => part,
         }
     }

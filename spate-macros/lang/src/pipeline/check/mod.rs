@@ -4,16 +4,18 @@
 //! A pipeline is checked as a whole even when parts of it could not be read. What is unknown stays out of the checks that
 //! would have to guess (the poison rule), so one mistake gives one error.
 
+mod chain;
 mod inference;
 mod names;
 mod options;
 mod order;
 mod stage;
 
-use super::ast::{Bad, Clause, Pipeline, Shape, Stage, Value};
+use super::ast::{Clause, ClauseValue, Pipeline, Shape, Slot, Value};
 use super::plan::{Plan, Policy};
 use super::registry;
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
+use chain::Numbering;
 
 /// What the checks of one stage need besides the stage.
 pub(crate) struct Context<'a> {
@@ -23,6 +25,8 @@ pub(crate) struct Context<'a> {
     pub(crate) variables: Vec<String>,
     /// The pipeline's `on_error` clause.
     pub(crate) default_policy: Option<Policy>,
+    /// Whether there is a `dead_letter` clause.
+    pub(crate) dead_letters: bool,
 }
 
 /// Checks one pipeline; a plan comes out when nothing was found, now or before.
@@ -43,17 +47,14 @@ pub(crate) fn pipeline(ast: Pipeline, features: &[String], errors: &mut Errors) 
         features,
         variables: states.chain(params).collect(),
         default_policy: clauses.on_error,
+        dead_letters: has_dead_letters(&ast.clauses),
     };
 
-    names::labels(&ast.chain, errors);
-    let parts = order::parts(&ast.chain);
-    order::check(&ast.chain, &parts, errors);
-    let nodes = names::nodes(&ast.chain);
-    let mut steps = Vec::new();
-    for ((stage, part), node) in ast.chain.into_iter().zip(parts).zip(nodes) {
-        let step = stage.and_then(|stage| stage::check(stage, part, node, &context, errors));
-        steps.push(step);
-    }
+    let places = names::places(&ast.chain);
+    names::labels(&places, errors);
+    order::check(&ast.chain, errors);
+    let mut numbering = Numbering::new(names::nodes(&places, errors));
+    let steps = chain::check(ast.chain, true, &context, &mut numbering, errors);
     if ast.broken || errors.count() > before {
         return None;
     }
@@ -61,7 +62,6 @@ pub(crate) fn pipeline(ast: Pipeline, features: &[String], errors: &mut Errors) 
         .name
         .or(ast.head.name.as_ref().map(unraw))
         .unwrap_or_else(|| "pipeline".to_owned());
-    let steps: Result<Vec<stage::Step>, Bad> = steps.into_iter().collect();
     let plan = steps
         .ok()
         .and_then(|steps| assemble(steps, ast.head, title, ast.states));
@@ -87,22 +87,13 @@ fn assemble(
     let Some(Step::Decoder(decoder)) = steps.next() else {
         return None;
     };
-    let Some(Step::Sink(sink)) = steps.next_back() else {
-        return None;
-    };
-    let transforms = steps.map(|step| match step {
-        Step::Transform(step) => Some(step),
-        Step::Source(_) | Step::Decoder(_) | Step::Sink(_) => None,
-    });
-    let transforms = transforms.collect::<Option<Vec<_>>>()?;
     Some(Plan {
         head,
         title,
         states,
         source,
         decoder,
-        transforms,
-        sink,
+        tail: chain::tail(steps.collect())?,
     })
 }
 
@@ -121,8 +112,13 @@ struct Clauses {
 
 const CLAUSES: &[&str] = &["name", "on_error", "dead_letter"];
 
+fn has_dead_letters(clauses: &[Clause]) -> bool {
+    clauses.iter().any(|clause| clause.name == "dead_letter")
+}
+
 fn clauses(clauses: &[Clause], errors: &mut Errors) -> Clauses {
     let mut read = Clauses::default();
+    let dead_letters = has_dead_letters(clauses);
     for (n, clause) in clauses.iter().enumerate() {
         let name = clause.name.to_string();
         if clauses[..n]
@@ -138,20 +134,38 @@ fn clauses(clauses: &[Clause], errors: &mut Errors) -> Clauses {
             continue;
         }
         match (name.as_str(), &clause.value) {
-            ("name", Some(value)) => read.name = title(value, errors),
-            ("on_error", Some(value)) => read.on_error = options::policy(value, errors),
-            ("dead_letter", _) => {
-                let message = "the clause `dead_letter` is not available yet";
-                errors.push(Diagnostic::new(
-                    Code::NotAvailable,
-                    clause.name.span(),
-                    message,
-                ));
+            ("name", ClauseValue::Expression(value)) => read.name = title(value, errors),
+            ("on_error", ClauseValue::Expression(value)) => {
+                read.on_error = options::policy(value, dead_letters, errors);
             }
+            (_, ClauseValue::Stage(sink)) => dead_letter(clause, sink, errors),
             _ => errors.push(unknown_clause(clause)),
         }
     }
     read
+}
+
+/// Dead letters go to a sink.
+fn dead_letter(clause: &Clause, sink: &Slot, errors: &mut Errors) {
+    let Ok(stage) = sink else { return };
+    let role = order::parts(std::slice::from_ref(sink), false)[0];
+    let error = match role.part() {
+        None => stage::unknown(stage),
+        Some(registry::Part::Sink) => {
+            let message = "the clause `dead_letter` is not available yet";
+            Diagnostic::new(Code::NotAvailable, clause.name.span(), message)
+        }
+        Some(_) => {
+            let message = format!(
+                "dead letters go to a sink, and `{}` is none",
+                stage.path.text
+            );
+            let sinks = list(&registry::names(registry::Part::Sink), "and");
+            Diagnostic::new(Code::WrongValue, stage.path.span, message)
+                .help(format!("sinks are {sinks}"))
+        }
+    };
+    errors.push(error);
 }
 
 fn title(value: &Value, errors: &mut Errors) -> Option<String> {
@@ -210,6 +224,3 @@ fn unknown_clause(clause: &Clause) -> Diagnostic {
     };
     Diagnostic::new(Code::UnknownClause, clause.name.span(), message).help(help)
 }
-
-/// A stage, or the place of one that could not be read.
-type Slot = Result<Stage, Bad>;

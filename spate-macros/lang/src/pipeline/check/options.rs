@@ -7,19 +7,22 @@ use crate::pipeline::registry::Rule;
 
 const POLICIES: &[&str] = &["fail", "skip"];
 
-/// Reads `fail` or `skip`.
-pub(super) fn policy(value: &Value, errors: &mut Errors) -> Option<Policy> {
+/// Reads `fail`, `skip`, or `dead_letter` where the pipeline says where these go.
+pub(super) fn policy(value: &Value, dead_letters: bool, errors: &mut Errors) -> Option<Policy> {
     let expected = "expected `fail` or `skip`";
     let error = |code, message: String| Diagnostic::spanned(code, &value.tokens, message);
     let found = match value.shape.as_ref().ok()? {
         Shape::Path(Some(word)) => match word.as_str() {
             "fail" => return Some(Policy::Fail),
             "skip" => return Some(Policy::Skip),
+            // What is not available yet is said once, at the clause.
+            "dead_letter" if dead_letters => return None,
             "dead_letter" => error(
-                Code::NotAvailable,
-                "`on_error = dead_letter` is not available yet".to_owned(),
+                Code::BadPolicy,
+                "`on_error = dead_letter` needs a clause that says where the record goes"
+                    .to_owned(),
             )
-            .help("until then `skip` counts and logs what fails"),
+            .help("add `dead_letter = kafka(topic = \"..\");` behind the chain"),
             word => match suggest(word, POLICIES.iter().copied()) {
                 Some(meant) => error(
                     Code::BadPolicy,

@@ -1,11 +1,10 @@
-//! The order of a chain: a source, a decoder, transforms, a sink.
+//! The order of a chain: a source, a decoder, transforms, a sink; in the arms of a branch transforms and a sink.
 //!
 //! A stage that could not be read, or whose name is unknown, may have been anything. From there on nothing is said that
 //! depends on what it was.
 
-use super::Slot;
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
-use crate::pipeline::ast::Stage;
+use crate::pipeline::ast::{ArmBody, Slot, Stage};
 use crate::pipeline::registry::{self, Part, StageDef};
 
 /// What a stage is, as far as its name and its place tell.
@@ -20,7 +19,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    fn part(self) -> Option<Part> {
+    pub(super) fn part(self) -> Option<Part> {
         match self {
             Role::Known(stage) => Some(stage.part()),
             Role::Own(part) => Some(part),
@@ -34,17 +33,20 @@ pub(super) fn meant(name: &str) -> Option<&'static str> {
     suggest(name, registry::stages().map(|stage| stage.name))
 }
 
-/// The role of every stage of a chain.
-pub(super) fn parts(chain: &[Slot]) -> Vec<Role> {
+/// A word that is a whole arm, and no stage.
+pub(super) const DROP: &str = "drop";
+
+/// The role of every stage of a chain: the pipeline's own (`front`), or one behind an arm.
+pub(super) fn parts(chain: &[Slot], front: bool) -> Vec<Role> {
     let known = |at: usize, slot: &Slot| {
         let name = slot.as_ref().ok()?.path.plain.as_deref()?;
-        registry::find(name, at > 0 && at + 1 == chain.len())
+        registry::find(name, (at > 0 || !front) && at + 1 == chain.len())
     };
     let decodes = chain
         .iter()
         .enumerate()
         .any(|(at, slot)| known(at, slot).is_some_and(|stage| stage.part() == Part::Decoder));
-    let mut own_decoder = decodes;
+    let mut own_decoder = decodes || !front;
     let mut roles = Vec::new();
     for (at, slot) in chain.iter().enumerate() {
         let Ok(stage) = slot else {
@@ -56,11 +58,13 @@ pub(super) fn parts(chain: &[Slot]) -> Vec<Role> {
         let role = match (known(at, slot), &stage.path.plain) {
             (Some(stage), _) => Role::Known(stage),
             (None, Some(name))
-                if registry::RESERVED.contains(&name.as_str()) || meant(name).is_some() =>
+                if registry::RESERVED.contains(&name.as_str())
+                    || name == DROP
+                    || meant(name).is_some() =>
             {
                 Role::Unknown
             }
-            (None, _) if at == 0 => Role::Own(Part::Source),
+            (None, _) if front && at == 0 => Role::Own(Part::Source),
             (None, _) if at + 1 == chain.len() => Role::Own(Part::Sink),
             (None, _) if !own_decoder => Role::Own(Part::Decoder),
             (None, _) => Role::Own(Part::Transform),
@@ -71,13 +75,23 @@ pub(super) fn parts(chain: &[Slot]) -> Vec<Role> {
     roles
 }
 
-/// Checks the order of a chain.
-pub(super) fn check(chain: &[Slot], roles: &[Role], errors: &mut Errors) {
-    let mut walk = Walk::default();
-    for (at, (slot, role)) in chain.iter().zip(roles).enumerate() {
+/// Checks the order of a pipeline's chain, and of the chains in it.
+pub(super) fn check(chain: &[Slot], errors: &mut Errors) {
+    walk(chain, true, Walk::default(), errors);
+}
+
+fn walk(chain: &[Slot], front: bool, mut walk: Walk, errors: &mut Errors) {
+    let roles = parts(chain, front);
+    for (at, (slot, role)) in chain.iter().zip(&roles).enumerate() {
         match (slot, role.part()) {
-            (Ok(stage), Some(part)) => walk.step(at, stage, part, errors),
+            (Ok(stage), Some(part)) => walk.step(front && at == 0, stage, part, errors),
             _ => walk.unknown(),
+        }
+        let arms = slot.iter().filter_map(|stage| stage.arms.as_ref());
+        for arm in arms.flatten() {
+            if let ArmBody::Chain(chain) = &arm.body {
+                self::walk(chain, false, walk.arm(), errors);
+            }
         }
     }
     let last = chain.last().and_then(|slot| slot.as_ref().ok());
@@ -106,12 +120,23 @@ struct Walk {
 }
 
 impl Walk {
+    /// At the start of an arm: what was decoded stays so, and a sink is still to come.
+    fn arm(&self) -> Walk {
+        Walk {
+            decoder: self.decoder.clone(),
+            sink: None,
+            silent_about_decoder: self.silent_about_decoder,
+            silent_about_source: self.silent_about_source,
+            silent_about_sink: false,
+        }
+    }
+
     fn unknown(&mut self) {
         self.silent_about_decoder = true;
         self.silent_about_source = true;
     }
 
-    fn step(&mut self, at: usize, stage: &Stage, part: Part, errors: &mut Errors) {
+    fn step(&mut self, first: bool, stage: &Stage, part: Part, errors: &mut Errors) {
         let name = &stage.path.text;
         let mut report = |code, message: String, help: Option<String>| {
             let error = Diagnostic::new(code, stage.path.span, message);
@@ -123,8 +148,9 @@ impl Walk {
         if let (Some(sink), false) = (&self.sink, self.silent_about_sink) {
             report(
                 Code::AfterSink,
-                format!("`{name}` follows the sink `{sink}`; nothing can"),
-                None,
+                format!("`{name}` follows {sink}; nothing can"),
+                sink.starts_with("the branch")
+                    .then(|| "what should follow goes into its arms".to_owned()),
             );
             self.silent_about_sink = true;
             return;
@@ -132,7 +158,7 @@ impl Walk {
         if self.sink.is_some() {
             return;
         }
-        if at == 0 && part != Part::Source {
+        if first && part != Part::Source {
             let sources = list(&registry::names(Part::Source), "or");
             let message = format!("`{name}` cannot start a pipeline; the first stage is a source");
             report(
@@ -144,7 +170,7 @@ impl Walk {
             self.silent_about_decoder = true;
         }
         match part {
-            Part::Source if at > 0 && !self.silent_about_source => {
+            Part::Source if !first && !self.silent_about_source => {
                 report(
                     Code::SourceInside,
                     format!("`{name}` is a source and stands inside the chain"),
@@ -176,8 +202,10 @@ impl Walk {
                 }
             }
         }
-        if matches!(part, Part::Sink | Part::Branch) {
-            self.sink = Some(name.clone());
+        match part {
+            Part::Sink => self.sink = Some(format!("the sink `{name}`")),
+            Part::Branch => self.sink = Some(format!("the branch `{name}`")),
+            Part::Source | Part::Decoder | Part::Transform => {}
         }
     }
 }

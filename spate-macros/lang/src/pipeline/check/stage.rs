@@ -4,15 +4,18 @@
 
 use proc_macro2::{Span, TokenStream};
 
-use super::order::{Role, meant};
+use super::chain::{self, Numbering};
+use super::order::{DROP, Role, meant};
 use super::{Context, options};
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
 use crate::pipeline::ast::{Args, Bad, FirstUse, Named, Shape, Stage, Value};
 use crate::pipeline::plan::{
-    Call, Carrier, DecoderStep, Function, Node, Policy, Settings, SinkStep, SourceStep,
+    Call, Carrier, DecoderStep, End, Function, Node, Policy, Settings, SinkStep, SourceStep,
     TransformStep,
 };
-use crate::pipeline::registry::{self, ArgKind, Kind, OptionDef, OptionKind, Part, StageDef};
+use crate::pipeline::registry::{
+    self, ArgKind, Branch, Kind, OptionDef, OptionKind, Part, StageDef,
+};
 
 /// A checked stage.
 pub(super) enum Step {
@@ -20,19 +23,21 @@ pub(super) enum Step {
     Decoder(DecoderStep),
     Transform(TransformStep),
     Sink(SinkStep),
+    Branch(End),
 }
 
-/// Checks one stage of the chain; `name` is what its node is called.
+/// Checks one stage of the chain, and the chains in it; `node` is the number and the name of its node.
 pub(super) fn check(
     stage: Stage,
     role: Role,
-    name: String,
+    node: (usize, String),
     context: &Context<'_>,
+    numbering: &mut Numbering,
     errors: &mut Errors,
 ) -> Result<Step, Bad> {
     match role {
-        Role::Known(def) => known(stage, def, name, context, errors),
-        Role::Own(part) => own(stage, part, name, context, errors),
+        Role::Known(def) => known(stage, def, node, context, numbering, errors),
+        Role::Own(part) => own(stage, part, node, context, numbering, errors),
         Role::Unknown => {
             errors.push(unknown(&stage));
             Err(Bad)
@@ -43,8 +48,9 @@ pub(super) fn check(
 fn known(
     stage: Stage,
     def: &StageDef,
-    name: String,
+    (index, name): (usize, String),
     context: &Context<'_>,
+    numbering: &mut Numbering,
     errors: &mut Errors,
 ) -> Result<Step, Bad> {
     let span = stage.path.span;
@@ -79,7 +85,7 @@ fn known(
         errors.push(Diagnostic::spanned(Code::TypeArgument, &turbofish.tokens, message).help(help));
     }
     let arguments = positional(&stage, def, context, errors);
-    let given = named(&stage, def, errors);
+    let given = named(&stage, def, context, errors);
     let policy = def.fallible.then(|| {
         given
             .policy
@@ -87,6 +93,7 @@ fn known(
             .unwrap_or(Policy::Fail)
     });
     let node = Node {
+        index,
         name,
         stage: stage.path.text,
         span,
@@ -115,20 +122,41 @@ fn known(
         }
         Kind::Sink(path) => Step::Sink(SinkStep {
             node,
+            slot: numbering.slot(),
             carrier: Carrier::Known(path),
             row: ty,
             settings,
         }),
-        Kind::Branch | Kind::Planned(_) => return Err(Bad),
+        Kind::Branch(which) => {
+            let arms = stage.arms.filter(|arms| !arms.is_empty());
+            let Some(arms) = arms else {
+                let message = format!("`{}` has no arms", def.name);
+                let help = format!("write `{}`", def.usage);
+                errors.push(Diagnostic::new(Code::NoArms, span, message).help(help));
+                return Err(Bad);
+            };
+            Step::Branch(match which {
+                Branch::Route => {
+                    let function = arguments.into_iter().next();
+                    chain::route(node, function, arms, context, numbering, errors)?
+                }
+                Branch::Tee => chain::tee(node, arms, context, numbering, errors)?,
+            })
+        }
+        Kind::Planned(_) => return Err(Bad),
     })
 }
 
 /// A name that nobody knows but that is nearly one, or that is reserved.
-fn unknown(stage: &Stage) -> Diagnostic {
+pub(super) fn unknown(stage: &Stage) -> Diagnostic {
     let name = stage.path.text.as_str();
     if registry::RESERVED.contains(&name) {
         let message = format!("`{name}` is reserved for a stage of a later version");
         return Diagnostic::new(Code::Reserved, stage.path.span, message).help("");
+    }
+    if name == DROP {
+        let message = "`drop` is not a stage";
+        return Diagnostic::new(Code::DropPlace, stage.path.span, message);
     }
     let message = match meant(name) {
         Some(meant) => format!("unknown stage `{name}`; did you mean `{meant}`?"),
@@ -276,7 +304,7 @@ struct Given {
 }
 
 /// The named arguments of a stage of ours.
-fn named(stage: &Stage, def: &StageDef, errors: &mut Errors) -> Given {
+fn named(stage: &Stage, def: &StageDef, context: &Context<'_>, errors: &mut Errors) -> Given {
     let mut given = Given::default();
     let arguments = stage.args.as_ref().map_or(&[][..], |args| &args.named);
     for (n, Named { name, value }) in arguments.iter().enumerate() {
@@ -290,7 +318,9 @@ fn named(stage: &Stage, def: &StageDef, errors: &mut Errors) -> Given {
             continue;
         };
         match option.kind {
-            OptionKind::Policy => given.policy = options::policy(value, errors),
+            OptionKind::Policy => {
+                given.policy = options::policy(value, context.dead_letters, errors)
+            }
             OptionKind::Setting { config, rule } => {
                 let text = options::setting(&word, value, config, rule, errors);
                 given.settings.extend(text.map(|text| (word, text)));
@@ -357,8 +387,9 @@ fn option_names(def: &StageDef) -> String {
 fn own(
     stage: Stage,
     part: Part,
-    name: String,
+    (index, name): (usize, String),
     context: &Context<'_>,
+    numbering: &mut Numbering,
     errors: &mut Errors,
 ) -> Result<Step, Bad> {
     let text = stage.path.text.clone();
@@ -369,6 +400,7 @@ fn own(
     });
     let ty = stage.turbofish;
     let mut node = Node {
+        index,
         name,
         stage: text.clone(),
         span: stage.path.span,
@@ -411,7 +443,7 @@ fn own(
             let message = format!("`{text}` is a source, so `on_error` has nothing to decide");
             errors.push(Diagnostic::new(Code::NeverFails, name.span(), message));
         } else if word == registry::ON_ERROR.name {
-            given.policy = options::policy(value, errors);
+            given.policy = options::policy(value, context.dead_letters, errors);
         } else {
             match &value.shape {
                 Ok(Shape::Str(text)) => given.settings.push((word, text.clone())),
@@ -456,6 +488,7 @@ fn own(
         }),
         Part::Sink => Step::Sink(SinkStep {
             node,
+            slot: numbering.slot(),
             carrier: Carrier::Own(path),
             row: type_argument,
             settings,

@@ -3,21 +3,36 @@
 //! Every stage is one call of an inlined helper at a concrete lifetime, so closures without annotations infer, records may
 //! borrow from the batch, and rustc's errors land on the stage.
 
-use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
 
 use super::tokens::Root;
-use crate::pipeline::plan::{Call, Function, Node, Plan, Policy, TransformStep};
+use crate::pipeline::plan::{
+    Call, End, Function, Node, Plan, Policy, RouteStep, SinkStep, Tail, Target, TeeStep,
+    TransformStep,
+};
 use crate::pipeline::registry::Transform;
 use crate::pipeline::split::Form;
 
-/// The closure that `drive` runs over every batch. Variables of its surroundings: `decoder`, `decode`, `sink0`.
+/// What is the same for every stage of one kernel.
+#[derive(Clone, Copy)]
+struct Writer<'a> {
+    form: Form,
+    root: Root<'a>,
+}
+
+/// Where the record ends when a stage ends it: at the next record or child, or at the end of an arm.
+#[derive(Clone, Copy)]
+enum Leave<'a> {
+    Continue,
+    Arm(&'a Ident),
+}
+
+/// The closure that `drive` runs over every batch. Variables of its surroundings: `decoder`, `decode`, `sink0` and so on.
 pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
-    let mut body = encode(plan, root);
-    for (n, step) in plan.transforms.iter().enumerate().rev() {
-        body = transform(step, n + 2, body, form, root);
-    }
-    let decode = decode(plan, root);
+    let writer = Writer { form, root };
+    let body = writer.tail(&plan.tail, Leave::Continue);
+    let decode = decode(plan, writer);
     let place = plan.source.node.span;
     let span = root.at(place);
     let (batch, output) = (root.private("Batch", place), root.private("Output", place));
@@ -33,152 +48,295 @@ pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     }
 }
 
-fn decode(plan: &Plan, root: Root<'_>) -> TokenStream {
+/// The variable that holds the witness of a sink.
+pub(super) fn sink_variable(step: &SinkStep, root: Root<'_>) -> Ident {
+    format_ident!("sink{}", step.slot, span = root.at(step.node.span))
+}
+
+fn decode(plan: &Plan, writer: Writer<'_>) -> TokenStream {
     let node = &plan.decoder.node;
+    let root = writer.root;
     let span = root.at(node.span);
     let helper = root.private("stage::decode", node.span);
     let call = quote_spanned!(span=> #helper(decoder, &mut decode, record));
-    let decoded = or_else(call, node, 1, root);
+    let decoded = writer.or_else(call, node, Leave::Continue);
+    let n = node.index;
     quote_spanned! {span=>
         if record.is_tombstone() {
-            out.tombstone(1usize);
+            out.tombstone(#n);
             continue;
         }
         #decoded
     }
 }
 
-fn encode(plan: &Plan, root: Root<'_>) -> TokenStream {
-    let node = &plan.sink.node;
-    let span = root.at(node.span);
-    let n = plan.transforms.len() + 2;
-    let helper = root.private("stage::encode", node.span);
-    let failed = failed(node, n, root);
-    quote_spanned! {span=>
-        out.enter(#n);
-        if let ::core::result::Result::Err(e) = #helper(sink0, &r, record, out.sink(0usize)) {
-            #failed
+impl Writer<'_> {
+    /// What becomes of the record `r`.
+    fn tail(self, tail: &Tail, leave: Leave<'_>) -> TokenStream {
+        // Behind a `flat_map` the record is a child, and a stage that ends it ends the child alone.
+        let expands = |step: &TransformStep| {
+            matches!(
+                step.call,
+                Call::Stage(Transform::FlatMap | Transform::TryFlatMap, _)
+            )
+        };
+        let leave_at = |n: usize| {
+            if tail.transforms[..n].iter().any(expands) {
+                Leave::Continue
+            } else {
+                leave
+            }
+        };
+        let at_end = leave_at(tail.transforms.len());
+        let mut body = match &tail.end {
+            End::Sink(sink) => self.encode(sink, at_end),
+            End::Route(route) => self.route(route, at_end),
+            End::Tee(tee) => self.tee(tee),
+        };
+        for (n, step) in tail.transforms.iter().enumerate().rev() {
+            body = self.transform(step, body, leave_at(n));
+        }
+        body
+    }
+
+    fn leave(self, leave: Leave<'_>, span: Span) -> TokenStream {
+        match leave {
+            Leave::Continue => quote_spanned!(span=> continue;),
+            Leave::Arm(name) => {
+                let label = label(name, span);
+                quote_spanned!(span=> break #label;)
+            }
         }
     }
-}
 
-/// One transform and all that is behind it.
-fn transform(
-    step: &TransformStep,
-    n: usize,
-    rest: TokenStream,
-    form: Form,
-    root: Root<'_>,
-) -> TokenStream {
-    let node = &step.node;
-    let span = root.at(node.span);
-    let (which, function) = match &step.call {
-        Call::Own { path, args } => {
-            let call = quote_spanned!(span=> #path(r #(, #args)*));
-            return quote_spanned!(span=> out.enter(#n); let r = #call; #rest);
-        }
-        Call::Stage(which, function) => (*which, function),
-    };
-    let call = |by_reference: bool| call(&step.node, function, by_reference, form, root);
-    let step = match which {
-        Transform::Map => {
-            let call = call(false);
-            quote_spanned!(span=> let r = #call;)
-        }
-        Transform::Filter => {
-            let call = call(true);
-            quote_spanned! {span=>
-                if !#call {
-                    out.drop_record(#n);
-                    continue;
-                }
+    fn encode(self, step: &SinkStep, leave: Leave<'_>) -> TokenStream {
+        let (node, root) = (&step.node, self.root);
+        let span = root.at(node.span);
+        let (n, slot) = (node.index, step.slot);
+        let helper = root.private("stage::encode", node.span);
+        let failed = self.failed(node, leave);
+        let sink = sink_variable(step, root);
+        quote_spanned! {span=>
+            out.enter(#n);
+            if let ::core::result::Result::Err(e) = #helper(#sink, &r, record, out.sink(#slot)) {
+                #failed
             }
         }
-        Transform::Inspect => {
-            let call = call(true);
-            quote_spanned!(span=> #call;)
-        }
-        Transform::FilterMap => {
-            let call = call(false);
-            quote_spanned! {span=>
-                let ::core::option::Option::Some(r) = #call else {
-                    out.drop_record(#n);
-                    continue;
-                };
-            }
-        }
-        Transform::TryMap => or_else(call(false), node, n, root),
-        Transform::FlatMap => {
-            let call = call(false);
-            // The iterator may run user code, so each turn enters the stage again; a `continue` ends the child alone.
-            return quote_spanned! {span=>
-                out.enter(#n);
-                out.expand(#n);
-                let mut children = #call;
-                loop {
-                    out.enter(#n);
-                    let ::core::option::Option::Some(r) = ::core::iter::Iterator::next(&mut children) else { break };
-                    out.child(#n);
-                    #rest
+    }
+
+    /// A match that only finds the arm, so that the closure's value and what the patterns bind are gone when the arm gets the
+    /// whole record; then the arms.
+    fn route(self, step: &RouteStep, leave: Leave<'_>) -> TokenStream {
+        let (node, root) = (&step.node, self.root);
+        let span = root.at(node.span);
+        let n = node.index;
+        let value = self.call(node, &step.function, true);
+        let last = step.arms.len() - 1;
+        let patterns = step.arms.iter().enumerate().map(|(n, arm)| {
+            let pattern = &arm.pattern;
+            quote_spanned!(span=> #pattern => #n,)
+        });
+        let arms = step.arms.iter().enumerate().map(|(n, arm)| {
+            let body = match &arm.target {
+                Target::Chain(tail) => self.tail(tail, leave),
+                Target::Drop(node) => {
+                    let span = root.at(node.span);
+                    let (n, leave) = (node.index, self.leave(leave, span));
+                    quote_spanned!(span=> out.drop_record(#n); #leave)
                 }
             };
+            if n == last {
+                quote_spanned!(span=> _ => { #body })
+            } else {
+                quote_spanned!(span=> #n => { #body })
+            }
+        });
+        quote_spanned! {span=>
+            out.enter(#n);
+            let arm: usize = match #value { #(#patterns)* };
+            match arm { #(#arms)* }
         }
-    };
-    quote_spanned!(span=> out.enter(#n); #step #rest)
+    }
+
+    /// Every arm in a block of its own, so that a stage ends the record in one arm only. All but the last get a clone.
+    fn tee(self, step: &TeeStep) -> TokenStream {
+        let (node, root) = (&step.node, self.root);
+        let span = root.at(node.span);
+        let n = node.index;
+        let helper = root.private("stage::tee", node.span);
+        let last = step.arms.len() - 1;
+        let arms = step.arms.iter().enumerate().map(|(at, (name, tail))| {
+            let name = format_ident!("arm{}_{}", n, at, span = root.at(name.span()));
+            let clone = (at != last).then(|| quote_spanned!(span=> let r = #helper(&r);));
+            let body = self.tail(tail, Leave::Arm(&name));
+            let label = leaves(&body, &name).then(|| {
+                let label = label(&name, span);
+                quote_spanned!(span=> #label:)
+            });
+            quote_spanned!(span=> #label { out.child(#n); #clone #body })
+        });
+        quote_spanned! {span=>
+            out.enter(#n);
+            out.expand(#n);
+            #(#arms)*
+        }
+    }
+
+    /// One transform and all that is behind it.
+    fn transform(self, step: &TransformStep, rest: TokenStream, leave: Leave<'_>) -> TokenStream {
+        let (node, root) = (&step.node, self.root);
+        let (n, span) = (node.index, root.at(node.span));
+        let (which, function) = match &step.call {
+            Call::Own { path, args } => {
+                let call = quote_spanned!(span=> #path(r #(, #args)*));
+                return quote_spanned!(span=> out.enter(#n); let r = #call; #rest);
+            }
+            Call::Stage(which, function) => (*which, function),
+        };
+        let call = |by_reference: bool| self.call(node, function, by_reference);
+        let dropped = || {
+            let leave = self.leave(leave, span);
+            quote_spanned!(span=> out.drop_record(#n); #leave)
+        };
+        let step = match which {
+            Transform::Map => {
+                let call = call(false);
+                quote_spanned!(span=> let r = #call;)
+            }
+            Transform::Filter => {
+                let (call, dropped) = (call(true), dropped());
+                quote_spanned!(span=> if !#call { #dropped })
+            }
+            Transform::TryFilter => {
+                let (kept, dropped) = (self.tried(call(true), node, leave), dropped());
+                quote_spanned!(span=> #kept if !value { #dropped })
+            }
+            Transform::Inspect => {
+                let call = call(true);
+                quote_spanned!(span=> #call;)
+            }
+            Transform::FilterMap => {
+                let (call, dropped) = (call(false), dropped());
+                quote_spanned! {span=>
+                    let ::core::option::Option::Some(r) = #call else { #dropped };
+                }
+            }
+            Transform::TryMap => self.or_else(call(false), node, leave),
+            Transform::FlatMap => {
+                let call = call(false);
+                return self.children(
+                    n,
+                    span,
+                    quote_spanned!(span=> let mut children = #call;),
+                    rest,
+                );
+            }
+            Transform::TryFlatMap => {
+                let tried = self.tried(call(false), node, leave);
+                let children = quote_spanned!(span=> #tried let mut children = value;);
+                return self.children(n, span, children, rest);
+            }
+        };
+        quote_spanned!(span=> out.enter(#n); #step #rest)
+    }
+
+    /// The children of a record, one after the other. The iterator may run user code, so each turn enters the stage again; a
+    /// `continue` ends the child alone.
+    fn children(
+        self,
+        n: usize,
+        span: Span,
+        children: TokenStream,
+        rest: TokenStream,
+    ) -> TokenStream {
+        quote_spanned! {span=>
+            out.enter(#n);
+            #children
+            out.expand(#n);
+            loop {
+                out.enter(#n);
+                let ::core::option::Option::Some(r) = ::core::iter::Iterator::next(&mut children) else { break };
+                out.child(#n);
+                #rest
+            }
+        }
+    }
+
+    /// The helper's call: record, metadata if the closure takes it, the user's tokens.
+    fn call(self, node: &Node, function: &Function, by_reference: bool) -> TokenStream {
+        let root = self.root;
+        let span = root.at(node.span);
+        let record = if by_reference {
+            quote_spanned!(span=> &r)
+        } else {
+            quote_spanned!(span=> r)
+        };
+        let tokens = &function.tokens;
+        let stage = node.stage.as_str();
+        if function.with_meta {
+            let helper = root.private(&format!("stage::{stage}_with"), node.span);
+            return quote_spanned!(span=> #helper(#record, batch.meta(record), #tokens));
+        }
+        let helper = root.private(&format!("stage::{stage}"), node.span);
+        // In a bare body the name may be a closure of the surrounding function. By reference it keeps its state between
+        // records, or is refused where it would have to change it.
+        let borrow =
+            (function.is_name && self.form == Form::Expression).then(|| quote_spanned!(span=> &));
+        quote_spanned!(span=> #helper(#record, #borrow #tokens))
+    }
+
+    /// Binds the record to the value of a call that can fail, or does what the stage's policy says.
+    fn or_else(self, call: TokenStream, node: &Node, leave: Leave<'_>) -> TokenStream {
+        let span = self.root.at(node.span);
+        let tried = self.tried(call, node, leave);
+        quote_spanned!(span=> #tried let r = value;)
+    }
+
+    /// Binds `value` to the value of a call that can fail, or does what the stage's policy says.
+    ///
+    /// The value is assigned, not returned from the match: as the value of a match with an arm that never returns, a type that
+    /// nobody names would be taken for `!`, and rustc would say something odd in place of "type annotations needed".
+    fn tried(self, call: TokenStream, node: &Node, leave: Leave<'_>) -> TokenStream {
+        let span = self.root.at(node.span);
+        let failed = self.failed(node, leave);
+        quote_spanned! {span=>
+            let value;
+            match #call {
+                ::core::result::Result::Ok(ok) => value = ok,
+                ::core::result::Result::Err(e) => { #failed }
+            }
+        }
+    }
+
+    fn failed(self, node: &Node, leave: Leave<'_>) -> TokenStream {
+        let (n, span) = (node.index, self.root.at(node.span));
+        match node.on_error {
+            Some(Policy::Skip) => {
+                let leave = self.leave(leave, span);
+                quote_spanned!(span=> out.skip(#n, e); #leave)
+            }
+            // A decoder that cannot fail has an error type all the same; if it fails, that is never silent.
+            Some(Policy::Fail) | None => {
+                quote_spanned!(span=> return ::core::result::Result::Err(out.fail(#n, e));)
+            }
+        }
+    }
 }
 
-/// The helper's call: record, metadata if the closure takes it, the user's tokens.
-fn call(
-    node: &Node,
-    function: &Function,
-    by_reference: bool,
-    form: Form,
-    root: Root<'_>,
-) -> TokenStream {
-    let span = root.at(node.span);
-    let record = if by_reference {
-        quote_spanned!(span=> &r)
-    } else {
-        quote_spanned!(span=> r)
-    };
-    let tokens = &function.tokens;
-    let stage = node.stage.as_str();
-    if function.with_meta {
-        let helper = root.private(&format!("stage::{stage}_with"), node.span);
-        return quote_spanned!(span=> #helper(#record, batch.meta(record), #tokens));
-    }
-    let helper = root.private(&format!("stage::{stage}"), node.span);
-    // In a bare body the name may be a closure of the surrounding function. By reference it keeps its state between
-    // records, or is refused where it would have to change it.
-    let borrow = (function.is_name && form == Form::Expression).then(|| quote_spanned!(span=> &));
-    quote_spanned!(span=> #helper(#record, #borrow #tokens))
-}
-
-/// Binds the value of a call that can fail, or does what the stage's policy says.
-///
-/// The value is assigned, not returned from the match: as the value of a match with an arm that never returns, a type that
-/// nobody names would be taken for `!`, and rustc would say something odd in place of "type annotations needed".
-fn or_else(call: TokenStream, node: &Node, n: usize, root: Root<'_>) -> TokenStream {
-    let span = root.at(node.span);
-    let failed = failed(node, n, root);
-    quote_spanned! {span=>
-        let value;
-        match #call {
-            ::core::result::Result::Ok(ok) => value = ok,
-            ::core::result::Result::Err(e) => { #failed }
-        }
-        let r = value;
+/// `'name`
+fn label(name: &Ident, span: Span) -> syn::Lifetime {
+    syn::Lifetime {
+        apostrophe: span,
+        ident: Ident::new(&name.to_string(), span),
     }
 }
 
-fn failed(node: &Node, n: usize, root: Root<'_>) -> TokenStream {
-    let span = root.at(node.span);
-    match node.on_error {
-        Some(Policy::Skip) => quote_spanned!(span=> out.skip(#n, e); continue;),
-        Some(Policy::Fail) => {
-            quote_spanned!(span=> return ::core::result::Result::Err(out.fail(#n, e));)
-        }
-        // A decoder that cannot fail has an error type all the same; if it fails, that is never silent.
-        None => quote_spanned!(span=> return ::core::result::Result::Err(out.fail(#n, e));),
-    }
+/// Whether the body of an arm has a way out by the arm's label; without one rustc would call the label unused.
+fn leaves(body: &TokenStream, name: &Ident) -> bool {
+    use proc_macro2::TokenTree;
+    body.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == *name,
+        TokenTree::Group(group) => leaves(&group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }

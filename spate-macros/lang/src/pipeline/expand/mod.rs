@@ -1,9 +1,10 @@
 //! Writes a checked program. It cannot fail: what could be wrong was refused before.
 //!
-//! `function` writes what surrounds the loop and `kernel` the loop; `stub` stands in for a pipeline with errors. The user's tokens
+//! `function` writes what surrounds the loop, `kernel` the loop and `graph` its description; `stub` stands in for a pipeline with errors. The user's tokens
 //! go in as they came, never printed anew.
 
 mod function;
+mod graph;
 mod kernel;
 mod stub;
 mod tokens;

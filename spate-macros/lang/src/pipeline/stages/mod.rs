@@ -1,5 +1,6 @@
 //! The entries of the registry, a file for each part that a stage can play.
 
+mod branches;
 mod decoders;
 mod planned;
 mod sinks;
@@ -13,6 +14,7 @@ pub(super) const ALL: &[&[StageDef]] = &[
     sources::ALL,
     decoders::ALL,
     transforms::ALL,
+    branches::ALL,
     sinks::ALL,
     planned::ALL,
 ];

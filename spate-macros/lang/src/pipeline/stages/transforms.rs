@@ -2,7 +2,7 @@
 
 use crate::pipeline::registry::{ArgDef, ArgKind, Kind, ON_ERROR, OptionDef, StageDef, Transform};
 
-const FUNCTION: &[ArgDef] = &[ArgDef {
+pub(super) const FUNCTION: &[ArgDef] = &[ArgDef {
     name: "closure",
     kind: ArgKind::Function,
 }];
@@ -14,7 +14,10 @@ const fn transform(
     doc: &'static str,
     example: &'static str,
 ) -> StageDef {
-    let fallible = matches!(which, Transform::TryMap);
+    let fallible = matches!(
+        which,
+        Transform::TryMap | Transform::TryFilter | Transform::TryFlatMap
+    );
     const FALLIBLE: &[OptionDef] = &[ON_ERROR];
     StageDef {
         name,
@@ -73,5 +76,21 @@ pub(super) const ALL: &[StageDef] = &[
         "Turns a record into another value or fails with a `StageError`, which every error turns into by `?`. `on_error` \
          decides what becomes of the record.",
         "memory -> bytes -> try_map(|payload| Ok(std::str::from_utf8(payload)?), on_error = skip) -> capture",
+    ),
+    transform(
+        "try_filter",
+        Transform::TryFilter,
+        "try_filter(|record| ..)",
+        "Keeps the records for which the closure is `Ok(true)`, drops those for which it is `Ok(false)`, and fails with a \
+         `StageError` otherwise; `on_error` decides what becomes of the record then.",
+        "memory -> bytes -> try_filter(|payload| Ok(!std::str::from_utf8(payload)?.is_empty()), on_error = skip) -> capture",
+    ),
+    transform(
+        "try_flat_map",
+        Transform::TryFlatMap,
+        "try_flat_map(|record| ..)",
+        "Turns a record into any number of values, or fails with a `StageError` before the first of them; `on_error` decides \
+         what becomes of the record then. The record is done when all of its values are.",
+        "memory -> bytes -> try_flat_map(|payload| Ok(std::str::from_utf8(payload)?.split(',')), on_error = skip) -> capture",
     ),
 ];

@@ -1,0 +1,162 @@
+//! The graph as constant data: every stage, branch and drop as a node, and what leads from one to the next.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+
+use super::tokens::Root;
+use crate::pipeline::plan::{End, Node, Plan, Policy, Tail, Target};
+
+/// A node, how its kind is called, and the arm that begins with it: the index of the branch, and the pattern or the name.
+struct Entry<'a> {
+    node: &'a Node,
+    kind: &'static str,
+    arm: Option<(usize, String)>,
+}
+
+/// All nodes in the order of the text, which is the order of their indexes.
+fn entries(plan: &Plan) -> Vec<Entry<'_>> {
+    let front = [
+        (&plan.source.node, "source"),
+        (&plan.decoder.node, "decoder"),
+    ];
+    let mut entries: Vec<_> = front
+        .into_iter()
+        .map(|(node, kind)| Entry {
+            node,
+            kind,
+            arm: None,
+        })
+        .collect();
+    tail(&plan.tail, None, &mut entries);
+    entries
+}
+
+fn tail<'a>(tail: &'a Tail, mut arm: Option<(usize, String)>, entries: &mut Vec<Entry<'a>>) {
+    let mut push = |node: &'a Node, kind| {
+        let arm = arm.take();
+        entries.push(Entry { node, kind, arm });
+    };
+    for step in &tail.transforms {
+        push(&step.node, "transform");
+    }
+    match &tail.end {
+        End::Sink(sink) => push(&sink.node, "sink"),
+        End::Route(route) => {
+            push(&route.node, "branch");
+            for route_arm in &route.arms {
+                let arm = Some((route.node.index, readable(&route_arm.pattern)));
+                match &route_arm.target {
+                    Target::Chain(chain) => self::tail(chain, arm, entries),
+                    Target::Drop(node) => entries.push(Entry {
+                        node,
+                        kind: "drop",
+                        arm,
+                    }),
+                }
+            }
+        }
+        End::Tee(tee) => {
+            push(&tee.node, "branch");
+            for (name, chain) in &tee.arms {
+                self::tail(chain, Some((tee.node.index, arm_name(name))), entries);
+            }
+        }
+    }
+}
+
+/// The graph, in a block of its own so that its name hides nothing of the user's.
+pub(super) fn constant(plan: &Plan, root: Root<'_>) -> TokenStream {
+    let place = plan.source.node.span;
+    let span = root.at(place);
+    let title = &plan.title;
+    let entries = entries(plan);
+    let nodes = entries.iter().map(|entry| entry.tokens(root));
+    let ty = root.private("Graph", place);
+    quote_spanned! {span=>
+        {
+            static GRAPH: #ty = #ty { name: #title, nodes: &[#(#nodes),*] };
+            &GRAPH
+        }
+    }
+}
+
+impl Entry<'_> {
+    fn tokens(&self, root: Root<'_>) -> TokenStream {
+        let Node {
+            name,
+            stage,
+            span: place,
+            on_error,
+            index: _,
+        } = self.node;
+        let span = root.at(*place);
+        let constructor = root.private(&format!("Node::{}", self.kind), *place);
+        let line = u32::try_from(place.start().line).unwrap_or_default();
+        let policy = match on_error {
+            None => None,
+            Some(Policy::Fail) => Some(quote_spanned!(span=> .or_fail())),
+            Some(Policy::Skip) => Some(quote_spanned!(span=> .or_skip())),
+        };
+        let arm = self
+            .arm
+            .as_ref()
+            .map(|(branch, label)| quote_spanned!(span=> .arm(#branch, #label)));
+        quote_spanned!(span=> #constructor(#name, #stage, #line) #policy #arm)
+    }
+}
+
+/// The chain in one line, for the function's documentation.
+pub(super) fn text(plan: &Plan) -> String {
+    let front = format!("{} -> {}", plan.source.node.stage, plan.decoder.node.stage);
+    format!("{front} -> {}", tail_text(&plan.tail))
+}
+
+fn tail_text(tail: &Tail) -> String {
+    let transforms = tail.transforms.iter().map(|step| step.node.stage.clone());
+    let end = match &tail.end {
+        End::Sink(sink) => sink.node.stage.clone(),
+        End::Route(route) => {
+            let arms = route.arms.iter().map(|arm| {
+                let target = match &arm.target {
+                    Target::Chain(tail) => tail_text(tail),
+                    Target::Drop(node) => node.stage.clone(),
+                };
+                format!("{} => {target}", readable(&arm.pattern))
+            });
+            format!("route {{ {} }}", arms.collect::<Vec<_>>().join(", "))
+        }
+        End::Tee(tee) => {
+            let arms = tee
+                .arms
+                .iter()
+                .map(|(name, tail)| format!("{}: {}", arm_name(name), tail_text(tail)));
+            format!("tee {{ {} }}", arms.collect::<Vec<_>>().join(", "))
+        }
+    };
+    transforms.chain([end]).collect::<Vec<_>>().join(" -> ")
+}
+
+/// `r#type` is called `type`.
+fn arm_name(name: &Ident) -> String {
+    name.to_string().trim_start_matches("r#").to_owned()
+}
+
+/// Tokens as somebody would have written them: without the spaces that printing puts around marks.
+fn readable(tokens: &TokenStream) -> String {
+    let mut text = tokens.to_string();
+    for (printed, written) in [
+        (" :: ", "::"),
+        (" ::", "::"),
+        ("( ", "("),
+        (" (", "("),
+        (" )", ")"),
+        (" ,", ","),
+        (" . ", "."),
+        ("& ", "&"),
+        (" ..= ", "..="),
+        (" !", "!"),
+    ] {
+        text = text.replace(printed, written);
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
