@@ -1,0 +1,12 @@
+// errors: 1
+
+spate::pipeline! {
+    pub lines {
+        memory
+        -> bytes
+        -> route(|line| line.first()) {
+            Some(_) => inspect(|_| ()) -> drop,
+            None => drop,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+// errors: 1
+
+spate::pipeline! {
+    pub lines {
+        memory -> bytes -> try_filter(|line| line.len() > 1) -> capture
+    }
+}
