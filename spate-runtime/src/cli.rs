@@ -27,9 +27,16 @@ struct Args {
     #[arg(long)]
     check: bool,
 
-    /// Print the pipeline's stages as a Mermaid flowchart, then exit
-    #[arg(long)]
-    graph: bool,
+    /// Print the pipeline's stages, then exit: as a Mermaid flowchart, or `--graph=dot`, `--graph=text`
+    #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "mermaid")]
+    graph: Option<GraphFormat>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum GraphFormat {
+    Mermaid,
+    Dot,
+    Text,
 }
 
 const EXIT_CODES: &str = "\
@@ -52,8 +59,13 @@ pub fn main(pipeline: Pipeline) -> ExitCode {
     let version = concat!("(spate ", env!("CARGO_PKG_VERSION"), ")");
     let command = Args::command().name(name).version(version);
     let args = Args::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
-    if args.graph {
-        return print(&pipeline.graph().to_mermaid());
+    if let Some(format) = args.graph {
+        let graph = pipeline.graph();
+        return print(&match format {
+            GraphFormat::Mermaid => graph.to_mermaid(),
+            GraphFormat::Dot => graph.to_dot(),
+            GraphFormat::Text => graph.to_text(),
+        });
     }
     crate::telemetry::init();
     let Some(path) = args.config else {

@@ -149,26 +149,16 @@ impl fmt::Display for ExitReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Node, NodeKind, OnError};
+    use crate::graph::Node;
     use crate::stats::{SinkTotals, StageTotals};
-
-    const fn node(name: &'static str, kind: NodeKind) -> Node {
-        Node {
-            name,
-            stage: name,
-            kind,
-            on_error: Some(OnError::Skip),
-            line: 1,
-        }
-    }
 
     static GRAPH: Graph = Graph {
         name: "orders",
         nodes: &[
-            node("kafka", NodeKind::Source),
-            node("avro", NodeKind::Decoder),
-            node("paid", NodeKind::Transform),
-            node("clickhouse", NodeKind::Sink),
+            Node::source("kafka", "kafka", 1),
+            Node::decoder("avro", "avro", 1).or_skip(),
+            Node::transform("paid", "filter", 1),
+            Node::sink("clickhouse", "clickhouse", 1).or_fail(),
         ],
     };
 
