@@ -181,3 +181,16 @@ fn graph_prints_the_stages_as_a_flowchart() {
 ";
     assert_eq!(output, expected);
 }
+
+#[test]
+fn graph_knows_other_formats_and_names_them_when_it_does_not() {
+    for (format, first) in [("dot", "digraph"), ("text", "orders\n    kafka\n")] {
+        let argument = format!("--graph={format}");
+        let (code, output) = OrdersProcess::with_args(EXE, &[&argument]).finish();
+        assert_eq!(code, Some(0), "{output}");
+        assert!(output.starts_with(first), "{output}");
+    }
+    let (code, output) = OrdersProcess::with_args(EXE, &["--graph=svg"]).finish();
+    assert_eq!(code, Some(2), "{output}");
+    assert_names(&output, &["svg", "mermaid", "dot", "text"]);
+}
