@@ -43,7 +43,7 @@ impl AckCell {
     }
 
     pub(crate) fn state(&self) -> AckState {
-        // Acquire pairs with the release in `settle`: whoever sees zero sees every failure mark.
+        // Acquire pairs with the release in `settle`: whoever sees zero sees every failure mark, and what is stored.
         if self.outstanding.load(Ordering::Acquire) != 0 {
             AckState::Pending
         } else if self.failed.load(Ordering::Relaxed) {
@@ -54,7 +54,7 @@ impl AckCell {
     }
 
     fn settle(&self) {
-        let before = self.outstanding.fetch_sub(1, Ordering::AcqRel);
+        let before = self.outstanding.fetch_sub(1, Ordering::Release);
         debug_assert!(before > 0, "an ack was settled twice");
     }
 }

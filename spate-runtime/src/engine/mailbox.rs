@@ -38,12 +38,13 @@ impl Mailbox {
         self.wake();
     }
 
-    /// The driver has ended: commands, and the lanes in them, are dropped from now on.
-    pub(super) fn close(&self) {
+    /// The driver has ended: commands, and the lanes in them, are dropped from now on. The status says so when none is left.
+    pub(crate) fn end(&self, status: &DriverStatus) {
         self.closed.store(true, Ordering::Release);
         let left =
             std::mem::take(&mut *self.commands.lock().unwrap_or_else(PoisonError::into_inner));
         drop(left);
+        status.set_ended();
     }
 
     pub(super) fn take(&self) -> Option<Command> {

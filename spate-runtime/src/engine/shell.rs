@@ -42,8 +42,7 @@ pub(crate) fn spawn_driver(
             }
             run_driver(index, thread, &factory, &failure);
             // Lanes may still wait in the mailbox of a driver that failed; they must not outlive it.
-            mailbox.close();
-            status.set_ended();
+            mailbox.end(&status);
         })
 }
 

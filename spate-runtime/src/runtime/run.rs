@@ -186,7 +186,7 @@ impl Runtime {
             match spawned {
                 Ok(thread) => started.drivers.push(thread),
                 Err(error) => {
-                    status.set_ended();
+                    mailbox.end(&status);
                     let text = format!("could not be started: {error}");
                     shared
                         .failure
