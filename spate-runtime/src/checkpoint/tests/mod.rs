@@ -2,4 +2,7 @@
 
 mod ack;
 mod checkpointer;
+mod checkpointer_model;
+mod model;
 mod tracker;
+mod tracker_model;
