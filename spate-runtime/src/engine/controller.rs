@@ -425,11 +425,17 @@ impl Controller {
             }
         }
         if self.phase == Phase::Flushing {
-            let ended =
-                self.config.workers_ended.load(Ordering::Acquire) >= self.config.queues.len();
-            if ended || late(ABORT_GRACE) {
+            let shards = self.config.queues.len();
+            let ended = self.config.workers_ended.load(Ordering::Acquire);
+            if ended >= shards || late(ABORT_GRACE) {
                 self.fail_for_failed_batches();
+                if ended < shards {
+                    self.fail_for_late_workers(shards - ended);
+                }
                 self.phase = Phase::Committing;
+            } else if late(Duration::ZERO) {
+                // Their own alarms may be late; a worker that is woken sees the deadline.
+                self.config.queues.iter().for_each(|queue| queue.wake());
             }
         }
         if self.phase == Phase::Committing {
@@ -467,18 +473,7 @@ impl Controller {
             }
             self.source.close();
         } else {
-            let stuck: Vec<String> = self
-                .drivers
-                .iter()
-                .enumerate()
-                .filter(|(_, driver)| !driver.status.has_ended())
-                .map(|(index, _)| index.to_string())
-                .collect();
-            self.config.failure.set(Failure::new(
-                format!("thread {} of the pipeline", stuck.join(", ")),
-                "it did not stop within checkpoint.drain_timeout: a closure, a state or a lane of the source does not \
-                 return; look there for a loop or a call that waits",
-            ));
+            self.fail_for_stuck_drivers();
         }
         self.phase = Phase::Done;
     }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::threads::join_all;
 use super::{Runtime, Signals, run_id};
@@ -18,12 +18,12 @@ use crate::engine::{
 };
 use crate::exit::ExitReport;
 use crate::failure::{Failure, FailureSlot, panic_text};
-use crate::limits::EXIT_GRACE;
+use crate::limits::{ABORT_GRACE, EXIT_GRACE};
 use crate::output::{Output, SinkOutput};
 use crate::sink::{ShardQueue, SinkWorker, WorkerShared};
 use crate::stats::Stats;
 use crate::thread::Thread;
-use crate::time::Clock;
+use crate::time::{Clock, Time};
 
 /// What the machines of one run share.
 struct Shared {
@@ -245,8 +245,9 @@ impl Runtime {
             controller,
             ..
         } = started;
-        let end = Instant::now() + EXIT_GRACE;
-        let stuck = join_all(drivers, end);
+        let clock = &*shared.clock;
+        let end = exit_by(&shared.deadline, clock.now());
+        let stuck = join_all(drivers, clock, end);
         let sinks = self.sinks.iter().map(|open| open.name).collect();
         let (mut committed, mut abandoned_batches, mut lost_batches) = (Vec::new(), 0, 0);
         if let Some(controller) = controller {
@@ -258,7 +259,7 @@ impl Runtime {
         drop_caught("source", self.source, &shared.failure);
         drop_caught("sink", self.sinks, &shared.failure);
         // Workers that are left end with the runtime, and their last counts are in the report.
-        if !self.io.stop(end) || stuck > 0 {
+        if !self.io.stop(clock, end) || stuck > 0 {
             tracing::warn!("a thread does not return from user code and is left behind");
         } else {
             drop(queues);
@@ -286,8 +287,16 @@ impl Runtime {
             drain: shared
                 .deadline
                 .begun()
-                .map(|begun| shared.clock.now().since(begun)),
+                .map(|begun| clock.now().since(begun)),
         }
+    }
+}
+
+/// When the last threads are left behind: a fixed time behind the drain's deadline, so that the waits before do not add up.
+fn exit_by(deadline: &Deadline, now: Time) -> Time {
+    match deadline.get() {
+        Some(at) if now >= at => at.after(EXIT_GRACE),
+        _ => now.after(ABORT_GRACE),
     }
 }
 

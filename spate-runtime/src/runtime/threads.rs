@@ -1,15 +1,17 @@
 //! The threads of a run and how long its end waits for them: each wait ends at one point in time that all share.
 
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::time::{Clock, Time};
 
 /// How often a thread that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Joins a thread that ends until `end`; one that does not is left behind. Whether it ended.
-fn join_until(thread: JoinHandle<()>, end: Instant) -> bool {
+fn join_until(thread: JoinHandle<()>, clock: &dyn Clock, end: Time) -> bool {
     while !thread.is_finished() {
-        if Instant::now() >= end {
+        if clock.now() >= end {
             return false;
         }
         std::thread::sleep(LOOK);
@@ -20,8 +22,10 @@ fn join_until(thread: JoinHandle<()>, end: Instant) -> bool {
 }
 
 /// Joins the threads that end until `end`; how many are left behind: they are stuck in user code, and the report says so.
-pub(super) fn join_all(threads: Vec<JoinHandle<()>>, end: Instant) -> usize {
-    let left = threads.into_iter().map(|thread| join_until(thread, end));
+pub(super) fn join_all(threads: Vec<JoinHandle<()>>, clock: &dyn Clock, end: Time) -> usize {
+    let left = threads
+        .into_iter()
+        .map(|thread| join_until(thread, clock, end));
     left.filter(|ended| !ended).count()
 }
 
@@ -55,20 +59,17 @@ impl IoThread {
     }
 
     /// Ends the runtime. A task that blocks the thread is left behind at `end`; whether the thread ended.
-    pub(super) fn stop(self, end: Instant) -> bool {
+    pub(super) fn stop(self, clock: &dyn Clock, end: Time) -> bool {
         drop(self.stop);
-        join_until(self.thread, end)
+        join_until(self.thread, clock, end)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::MonotonicClock;
     use std::sync::mpsc;
-
-    fn soon() -> Instant {
-        Instant::now() + Duration::from_millis(20)
-    }
 
     #[test]
     fn a_task_that_blocks_the_thread_does_not_hold_the_end() {
@@ -81,7 +82,9 @@ mod tests {
             let _ = released.recv();
         });
         begun.recv().expect("the task runs");
-        assert!(!io.stop(soon()), "it is left behind");
+        let clock = MonotonicClock::default();
+        let end = clock.now().after(Duration::from_millis(20));
+        assert!(!io.stop(&clock, end), "it is left behind");
         drop(release);
     }
 
@@ -93,7 +96,8 @@ mod tests {
             std::future::pending::<()>().await;
             drop(hold);
         });
-        assert!(io.stop(Instant::now() + Duration::from_secs(60)));
+        let clock = MonotonicClock::default();
+        assert!(io.stop(&clock, Time::ZERO.after(Duration::from_secs(60))));
         assert!(held.recv().is_err(), "the task is gone");
     }
 
@@ -109,7 +113,9 @@ mod tests {
         while !(ended.is_finished() && panicked.is_finished()) {
             std::thread::sleep(LOOK);
         }
-        assert_eq!(join_all(vec![stuck, ended, panicked], soon()), 1);
+        let clock = MonotonicClock::default();
+        let end = Time::ZERO.after(Duration::from_millis(20));
+        assert_eq!(join_all(vec![stuck, ended, panicked], &clock, end), 1);
         drop(release);
     }
 }

@@ -57,6 +57,29 @@ impl Controller {
         }
     }
 
+    /// Threads that did not end with the drain.
+    pub(super) fn fail_for_stuck_drivers(&mut self) {
+        let drivers = self.drivers.iter().enumerate();
+        let stuck: Vec<String> = drivers
+            .filter(|(_, driver)| !driver.status.has_ended())
+            .map(|(index, _)| index.to_string())
+            .collect();
+        let text = "it did not stop within checkpoint.drain_timeout: a closure, a state or a lane of the source does not \
+                    return; look there for a loop or a call that waits";
+        let place = format!("thread {} of the pipeline", stuck.join(", "));
+        self.config.failure.set(Failure::new(place, text));
+    }
+
+    /// Shards whose worker did not end with the drain.
+    pub(super) fn fail_for_late_workers(&mut self, late: usize) {
+        let text = format!(
+            "workers that did not stop within checkpoint.drain_timeout: {late} of {}; a call of a sink does not return; {}",
+            self.config.queues.len(),
+            self.last_errors()
+        );
+        self.config.failure.set(Failure::new("sinks", text));
+    }
+
     /// What the sinks that fail say.
     fn last_errors(&self) -> String {
         let mut errors = Vec::new();

@@ -1,0 +1,6 @@
+//! Whole runs of `pipeline!` blocks in this process, most of them by a clock that is moved by hand.
+
+mod drain;
+mod panics;
+mod renewal;
+mod support;

@@ -1,0 +1,102 @@
+//! A running pipeline and bounded waits.
+
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use spate::{Config, ExitReport, Pipeline, Runtime, RuntimeOptions, ShutdownHandle};
+use spate_test::scripted::Alarms;
+
+/// The longest wait of a test, in real time. It is never reached unless something hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How far the clock goes between two looks.
+const TICK: Duration = Duration::from_millis(5);
+
+/// A pipeline that runs by a clock of its own.
+pub(crate) struct Run {
+    pub(crate) alarms: Alarms,
+    pub(crate) shutdown: ShutdownHandle,
+    thread: JoinHandle<ExitReport>,
+}
+
+pub(crate) fn open(pipeline: Pipeline, yaml: &str) -> Runtime {
+    let config = Config::from_yaml(yaml).expect("a configuration");
+    let configured = pipeline.with_config(config).expect("it fits");
+    configured
+        .into_runtime(RuntimeOptions::embedded())
+        .expect("it opens")
+}
+
+impl Run {
+    pub(crate) fn start(pipeline: Pipeline, yaml: &str) -> Run {
+        let alarms = Alarms::default();
+        let runtime = open(pipeline, yaml).with_clock(std::sync::Arc::new(alarms.clock()));
+        let shutdown = runtime.shutdown_handle();
+        Run {
+            alarms,
+            shutdown,
+            thread: thread::spawn(move || runtime.run()),
+        }
+    }
+
+    /// Waits until `condition` holds. No time passes meanwhile by the run's clock.
+    pub(crate) fn until(&self, what: &str, condition: impl FnMut() -> bool) {
+        self.wait(what, Duration::ZERO, condition);
+    }
+
+    /// Lets time pass until `condition` holds.
+    pub(crate) fn in_time(&self, what: &str, condition: impl FnMut() -> bool) {
+        self.wait(what, TICK, condition);
+    }
+
+    fn wait(&self, what: &str, tick: Duration, mut condition: impl FnMut() -> bool) {
+        let end = Instant::now() + LIMIT;
+        while !condition() {
+            assert!(Instant::now() < end, "never: {what}");
+            assert!(!self.thread.is_finished(), "the run ended before: {what}");
+            self.tick(tick);
+        }
+    }
+
+    /// Lets so much time pass, step by step.
+    pub(crate) fn pass(&self, time: Duration) {
+        for _ in 0..time.div_duration_f64(TICK) as u64 {
+            self.tick(TICK);
+        }
+    }
+
+    fn tick(&self, by: Duration) {
+        self.alarms.advance(by);
+        // The threads run in real time.
+        thread::sleep(Duration::from_micros(500));
+    }
+
+    /// Waits for the end of the run. So much time passes at the most: a run that needs more never ends.
+    pub(crate) fn end_within(self, most: Duration) -> ExitReport {
+        let (begin, end) = (self.alarms.now(), Instant::now() + LIMIT);
+        while !self.thread.is_finished() {
+            assert!(Instant::now() < end, "the run did not end within {most:?}");
+            let left = most.saturating_sub(self.alarms.now().since(begin));
+            self.tick(TICK.min(left));
+        }
+        self.thread.join().expect("a run does not panic")
+    }
+
+    /// Waits for the end of a run that needs no time for it.
+    pub(crate) fn end(self) -> ExitReport {
+        self.end_within(Duration::ZERO)
+    }
+
+    /// Shuts it down and waits for its end, which needs no time.
+    pub(crate) fn stop(self) -> ExitReport {
+        self.shutdown.shutdown();
+        self.end()
+    }
+}
+
+/// The rows as text.
+pub(crate) fn texts(rows: Vec<Vec<u8>>) -> Vec<String> {
+    rows.into_iter()
+        .map(|row| String::from_utf8(row).expect("text"))
+        .collect()
+}
