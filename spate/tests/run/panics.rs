@@ -294,8 +294,8 @@ fn a_thread_that_panics_while_it_feeds_a_memory_source_stops_nobody() {
     let feeds = std::thread::spawn(move || {
         feeder.push(0, "one");
         drop(hold);
-        let line: Option<Vec<u8>> = None;
-        feeder.push(0, line.expect("a line"));
+        let number: Result<i64, _> = "none".parse();
+        feeder.push(0, number.expect("a number").to_string());
     });
     assert!(held.recv().is_err());
     assert!(feeds.join().is_err());
