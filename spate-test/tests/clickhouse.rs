@@ -3,6 +3,7 @@
 use spate_test::services::{ClickHouse, ClickHouseOptions, Database, FaultKind, ServiceError};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 fn database(prefix: &str) -> Option<Database<'static>> {
     ClickHouse::required().map(|server| server.create_database(prefix).unwrap())
@@ -259,6 +260,30 @@ fn what_was_acknowledged_is_there_after_kill_9_and_the_port_stays() {
     // The tokens are kept as well: the retry of an unknown outcome is safe over a crash.
     insert().unwrap();
     assert_eq!(server.query("SELECT count() FROM t").unwrap(), "500");
+}
+
+#[test]
+fn a_frozen_server_answers_nothing_until_it_goes_on() {
+    let Some(server) = own_server() else { return };
+    let address = server.url().strip_prefix("http://").unwrap().to_owned();
+    server.pause().unwrap();
+    let mut connection = TcpStream::connect(address).unwrap();
+    connection
+        .write_all(b"GET /ping HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    connection
+        .set_read_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    let mut answer = [0; 12];
+    assert!(connection.read_exact(&mut answer).is_err());
+    server.resume().unwrap();
+    connection
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    connection.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    server.kill().unwrap();
+    assert!(server.pause().is_err() && server.resume().is_err());
 }
 
 #[test]

@@ -170,6 +170,11 @@ impl ApacheKafka {
         self.own.as_ref().and_then(|own| own.process.pid())
     }
 
+    /// The broker's log; none for external ones. It goes away with the handle.
+    pub fn log(&self) -> Option<PathBuf> {
+        self.own.as_ref().map(|own| own.file("log"))
+    }
+
     /// Creates a topic with one replica.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 use super::clickhouse_client::Client;
 use super::error::ServiceError;
 use super::place::{RunDir, free_port, random};
-use super::process::{Launch, Slot, Supervised};
+use super::process::{Launch, Signal, Slot, Supervised};
 use super::{python, skip};
 use std::fs;
 use std::path::PathBuf;
@@ -223,6 +223,11 @@ impl ClickHouse {
         self.own.as_ref().and_then(|own| own.process.pid())
     }
 
+    /// The server's log; none for an external one. It goes away with the handle.
+    pub fn log(&self) -> Option<PathBuf> {
+        self.own.as_ref().map(|own| own.run_dir.path().join("log"))
+    }
+
     /// Runs one statement and returns its answer, tab separated unless the statement has a `FORMAT`.
     ///
     /// # Errors
@@ -334,6 +339,32 @@ impl ClickHouse {
     pub fn restart(&self) -> Result<(), ServiceError> {
         let own = self.own()?;
         own.process.start(|| own.launch(&self.client))
+    }
+
+    /// Freezes the server: connections stay open and nothing is answered.
+    ///
+    /// # Errors
+    /// [`ServiceError::State`] when the server is stopped or external.
+    pub fn pause(&self) -> Result<(), ServiceError> {
+        self.signal(Signal::Stop)
+    }
+
+    /// Ends [`ClickHouse::pause`].
+    ///
+    /// # Errors
+    /// [`ServiceError::State`] when the server is stopped or external.
+    pub fn resume(&self) -> Result<(), ServiceError> {
+        self.signal(Signal::Cont)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), ServiceError> {
+        if self.own()?.process.signal(signal) {
+            return Ok(());
+        }
+        Err(ServiceError::state(
+            NAME,
+            "the server is stopped; restart it first",
+        ))
     }
 
     fn own(&self) -> Result<&Own, ServiceError> {

@@ -6,6 +6,7 @@
 //! | [`ClickHouse`] | the ClickHouse engine (chDB) behind an HTTP front in Python | python3 |
 //! | [`ApacheKafka`] | Apache Kafka, one node in KRaft mode | Java 17, Maven, python3 |
 //! | [`SchemaRegistry`] | a stub of the registry's REST API, in this process | nothing |
+//! | [`Program`] | a program of the test's own | python3 |
 //! | `EmbeddedKafka` (feature `kafka`) | librdkafka's mock cluster, in this process | make, a C compiler |
 //!
 //! What the servers are made of is fetched once into a cache folder, see [`install_all`]. A server of one's own is
@@ -22,6 +23,7 @@ mod maven;
 mod place;
 mod prerequisites;
 mod process;
+mod program;
 mod python;
 mod registry;
 mod skip;
@@ -36,5 +38,7 @@ pub use kafka::{
     create_topic, read_topic, watermarks,
 };
 pub use prerequisites::{Prerequisite, doctor};
+pub use process::{Ended, Signal};
+pub use program::{Program, ProgramOptions};
 pub use registry::{Auth, Reference, SchemaRegistry, SchemaType};
 pub use skip::{Service, clear_skips, require, skip_log, skipped, skips};

@@ -4,6 +4,7 @@
 //! standard input, and ends the server when that pipe closes, which the kernel does for any way that the owner ends.
 
 use super::error::{ServiceError, tail};
+use std::fmt;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -28,12 +29,16 @@ pub(crate) struct Launch<'a> {
     pub(crate) remove: Option<PathBuf>,
 }
 
-/// Signals that a service is sent.
+/// Signals that a server, or a [`Program`](super::Program), is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub enum Signal {
+    /// SIGTERM: end in an orderly way.
     Term,
+    /// SIGKILL: end at once.
     Kill,
+    /// SIGSTOP: freeze.
     Stop,
+    /// SIGCONT: go on after [`Signal::Stop`].
     Cont,
 }
 
@@ -48,10 +53,31 @@ impl Signal {
     }
 }
 
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With an exit code.
+    Code(i32),
+    /// By a signal of this number.
+    Signal(i32),
+    /// Its supervisor was ended, and it with it.
+    Unsupervised,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Code(code) => write!(f, "it ended with exit code {code}"),
+            Ended::Signal(signal) => write!(f, "it was ended by signal {signal}"),
+            Ended::Unsupervised => f.write_str("its supervisor was ended"),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Status {
     pid: Option<u32>,
-    ended: Option<String>,
+    ended: Option<Ended>,
 }
 
 type Shared = Arc<(Mutex<Status>, Condvar)>;
@@ -182,8 +208,14 @@ impl Supervised {
     }
 
     /// How the server ended, if it has.
-    pub(crate) fn ended(&self) -> Option<String> {
-        lock(&self.status.0).ended.clone()
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        lock(&self.status.0).ended
+    }
+
+    /// How the server ended, if it has within `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<Ended> {
+        self.wait_until(timeout, |s| s.ended.is_some());
+        self.ended()
     }
 
     /// Polls `probe` until it is true, the server ends, or the time is up.
@@ -197,7 +229,7 @@ impl Supervised {
         loop {
             // The end is looked at first: another server on the same port must not pass for this one.
             if let Some(how) = self.ended() {
-                return Err(self.start_error(how));
+                return Err(self.start_error(how.to_string()));
             }
             if probe() {
                 return Ok(());
@@ -280,18 +312,16 @@ fn follow(output: impl BufRead, shared: &Shared) {
         match line.split_once(' ') {
             Some(("pid", n)) => status.pid = n.parse().ok(),
             Some(("exit", n)) => {
-                status.ended = Some(match n.strip_prefix('-') {
-                    Some(signal) => format!("it was ended by signal {signal}"),
-                    None => format!("it ended with exit code {n}"),
+                status.ended = n.parse().ok().map(|n: i32| match n {
+                    ..0 => Ended::Signal(-n),
+                    _ => Ended::Code(n),
                 });
             }
             _ => {}
         }
         shared.1.notify_all();
     }
-    lock(&shared.0)
-        .ended
-        .get_or_insert_with(|| "its supervisor was ended".to_owned());
+    lock(&shared.0).ended.get_or_insert(Ended::Unsupervised);
     shared.1.notify_all();
 }
 
@@ -369,9 +399,6 @@ mod tests {
             .unwrap();
         let status = Arc::clone(&server.status);
         server.stop(Duration::from_millis(100));
-        assert_eq!(
-            lock(&status.0).ended.as_deref(),
-            Some("it was ended by signal 9")
-        );
+        assert_eq!(lock(&status.0).ended, Some(Ended::Signal(9)));
     }
 }
