@@ -19,8 +19,8 @@ use crate::ledger::Ledger;
 use crate::screen::Screen;
 use crate::servers::{GROUP, PARTITIONS, TOPIC};
 
-/// The time between two audits; longer when they take long.
-const INTERVAL: Duration = Duration::from_secs(2);
+/// The time between two audits, at least and at most; audits that take long are made less often.
+const INTERVAL: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(6));
 /// How long the broker may take to tell the offsets.
 const ANSWER: Duration = Duration::from_secs(5);
 /// At most this many broken promises are told one by one.
@@ -82,7 +82,7 @@ impl<'a> Auditor<'a> {
         while !stop.load(Ordering::Acquire) {
             let began = Instant::now();
             let _ = self.audit();
-            let next = Instant::now() + INTERVAL.max(began.elapsed() * 5);
+            let next = Instant::now() + (began.elapsed() * 3).clamp(INTERVAL.0, INTERVAL.1);
             while Instant::now() < next && !stop.load(Ordering::Acquire) {
                 thread::sleep(Duration::from_millis(50));
             }

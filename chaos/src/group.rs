@@ -102,6 +102,7 @@ impl Group {
                 crate::MEMBER.to_owned(),
                 self.config.to_string_lossy().into_owned(),
             ],
+            env: vec![("RUST_LOG".to_owned(), "info,spate_runtime=debug".to_owned())],
             log: member.log.clone(),
         })?);
         Ok(())

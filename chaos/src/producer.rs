@@ -76,13 +76,14 @@ fn due(records: u32, seconds: u64, elapsed: Duration) -> u64 {
     (records * share.min(1.0)) as u64
 }
 
-/// Produces until all records are there or `stop` is set; then waits for the last acknowledgement. `committed` is how many
-/// records the group has done with. Returns whether all records were produced.
+/// Produces until all records are there or `stop` is set; then waits for the last acknowledgement, unless `abort` is set.
+/// `committed` is how many records the group has done with.
 pub(crate) fn produce(
     orders: &Orders,
     committed: &AtomicU64,
     stop: &AtomicBool,
-) -> Result<bool, Error> {
+    abort: &AtomicBool,
+) -> Result<(), Error> {
     let producer: BaseProducer<Deliveries> = ClientConfig::new()
         .set("bootstrap.servers", &orders.brokers)
         .set("enable.idempotence", "true")
@@ -124,10 +125,17 @@ pub(crate) fn produce(
             producer.poll(Duration::ZERO);
         }
     }
-    producer
-        .flush(FLUSH)
-        .map_err(Error::kafka("flushing the producer"))?;
-    Ok(next == orders.records)
+    let end = Instant::now() + FLUSH;
+    while producer.in_flight_count() > 0 && !abort.load(Ordering::Acquire) {
+        if Instant::now() > end {
+            return Err(Error::Producer(format!(
+                "{} records were not acknowledged within {FLUSH:?}",
+                producer.in_flight_count()
+            )));
+        }
+        producer.poll(Duration::from_millis(100));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

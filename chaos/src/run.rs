@@ -17,7 +17,7 @@ use crate::plant::plant;
 use crate::producer::{Orders, produce};
 use crate::screen::Screen;
 use crate::servers::{PARTITIONS, Servers};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, when_doubled};
 
 const POLL: Duration = Duration::from_millis(100);
 /// The time between two lines of progress.
@@ -107,8 +107,10 @@ impl Run<'_> {
             for number in 0..MEMBERS {
                 self.group.start(&mut self.group.hold(number))?;
             }
-            let producing =
-                scope.spawn(|| produce(orders, &self.auditor.done, &self.stop_producing));
+            let producing = scope.spawn(|| {
+                let (stop, abort) = (&self.stop_producing, &self.faults.abort);
+                produce(orders, &self.auditor.done, stop, abort)
+            });
             scope.spawn(|| self.auditor.run(&self.stop_auditing));
             let inflicting = scope.spawn(|| self.faults.run(plan));
 
@@ -250,6 +252,10 @@ impl Run<'_> {
             exits.incomplete,
             produced as f64 / took.as_secs_f64()
         ));
+        if verdict.duplicates > 0 {
+            let when = when_doubled(&self.servers.clickhouse, &self.screen)?;
+            self.screen.line(&format!("stored again: {when}"));
+        }
         if !verdict.is_good() {
             self.screen
                 .line(&format!("TABLE AND TOPIC DIFFER: {verdict}"));

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use spate_test::services::ClickHouse;
 
@@ -9,6 +10,7 @@ use crate::auditor::numbers;
 use crate::error::Error;
 use crate::event;
 use crate::ledger::Ledger;
+use crate::screen::Screen;
 
 /// At most so many examples of each kind of fault.
 const EXAMPLES: usize = 8;
@@ -27,6 +29,27 @@ pub(crate) struct Verdict {
     /// Rows of records that must not have become any.
     pub(crate) unexpected: u64,
     examples: Vec<String>,
+}
+
+/// The larger part of the duplicates: how many rows were first stored in one second and then again in another one, both
+/// since the start of the run.
+pub(crate) fn when_doubled(clickhouse: &ClickHouse, screen: &Screen) -> Result<String, Error> {
+    let began = SystemTime::now() - screen.elapsed();
+    let began = began
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let sql = format!(
+        "SELECT times[1] AS first, arrayJoin(arraySlice(times, 2)) AS again, count() FROM \
+         (SELECT arraySort(groupArray(toUnixTimestamp(stored))) AS times FROM events GROUP BY part, off HAVING count() > 1) \
+         GROUP BY first, again ORDER BY count() DESC LIMIT {EXAMPLES}"
+    );
+    let found = numbers(&clickhouse.query(&sql)?)?;
+    let since = |second: u64| second.saturating_sub(began);
+    let text = |[first, again, rows]: [u64; 3]| {
+        format!("{rows} of {} s at {} s", since(first), since(again))
+    };
+    Ok(found.into_iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
 impl Verdict {

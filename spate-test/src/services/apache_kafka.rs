@@ -301,6 +301,7 @@ impl Own {
             service: NAME,
             program: Path::new("java"),
             args,
+            env: Vec::new(),
             log: self.file("log"),
             remove: self
                 .options

@@ -406,6 +406,7 @@ impl Own {
             service: NAME,
             program: &self.python,
             args,
+            env: Vec::new(),
             log: run.join("log"),
             remove: self.options.data_dir.is_none().then(|| run.to_owned()),
         })?;

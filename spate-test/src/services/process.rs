@@ -23,6 +23,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) service: &'static str,
     pub(crate) program: &'a Path,
     pub(crate) args: Vec<String>,
+    /// Added to the environment.
+    pub(crate) env: Vec<(String, String)>,
     /// Gets standard output and standard error, appended.
     pub(crate) log: PathBuf,
     /// A folder to remove when the owner is gone.
@@ -143,6 +145,7 @@ impl Supervised {
             service,
             program,
             args,
+            env,
             log,
             remove,
         } = launch;
@@ -153,7 +156,8 @@ impl Supervised {
             .arg(&log)
             .arg(remove.unwrap_or_default())
             .arg(program)
-            .args(args);
+            .args(args)
+            .envs(env);
         // Its own group, so that Ctrl-C on a terminal reaches the owner only.
         command
             .process_group(0)
@@ -339,6 +343,7 @@ mod tests {
             service: "sh",
             program: Path::new("/bin/sh"),
             args: vec!["-c".to_owned(), script.to_owned()],
+            env: Vec::new(),
             log: dir.path().join("log"),
             remove: None,
         })
@@ -380,6 +385,7 @@ mod tests {
             service: "none",
             program: Path::new("/no/such/program"),
             args: vec![],
+            env: Vec::new(),
             log: dir.path().join("log"),
             remove: None,
         })

@@ -13,6 +13,8 @@ pub struct ProgramOptions {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Added to this process's environment.
+    pub env: Vec<(String, String)>,
     /// Gets standard output and standard error, appended.
     pub log: PathBuf,
 }
@@ -29,11 +31,17 @@ impl Program {
     /// # Errors
     /// python3, under which it runs, is missing, or the program does not start.
     pub fn start(options: ProgramOptions) -> Result<Program, ServiceError> {
-        let ProgramOptions { program, args, log } = options;
+        let ProgramOptions {
+            program,
+            args,
+            env,
+            log,
+        } = options;
         let process = Supervised::spawn(Launch {
             service: "the program",
             program: Path::new(&program),
             args,
+            env,
             log: log.clone(),
             remove: None,
         })?;
@@ -88,6 +96,7 @@ mod tests {
         Program::start(ProgramOptions {
             program: PathBuf::from("/bin/sh"),
             args: vec!["-c".to_owned(), script.to_owned()],
+            env: vec![("WORD".to_owned(), "done".to_owned())],
             log: dir.path().join("log"),
         })
         .unwrap()
@@ -98,7 +107,7 @@ mod tests {
     #[test]
     fn a_programs_end_tells_its_exit_code_or_signal() {
         let dir = RunDir::new("program").unwrap();
-        let program = sh(&dir, "echo done; exit 3");
+        let program = sh(&dir, "echo $WORD; exit 3");
         assert_eq!(program.wait(LIMIT), Some(Ended::Code(3)));
         assert_eq!(program.log_tail(1), "done");
         let program = sh(&dir, "sleep 600");
