@@ -11,6 +11,9 @@ pub(crate) const CONTROLLER_IDLE: Duration = Duration::from_millis(5);
 /// How many source events the controller takes in one step, so that commits and deadlines are served in between.
 pub(crate) const EVENTS_PER_STEP: usize = 64;
 
+/// How soon a pause, a resume or a release that failed for a passing reason is made again.
+pub(crate) const CALL_RETRY: Duration = Duration::from_millis(250);
+
 /// How soon a commit that failed for a passing reason is made again.
 pub(crate) const COMMIT_RETRY: Duration = Duration::from_millis(250);
 

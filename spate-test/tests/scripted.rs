@@ -37,10 +37,14 @@ struct Run {
 
 impl Run {
     fn start() -> Run {
+        Run::start_with(FAST)
+    }
+
+    fn start_with(yaml: &str) -> Run {
         let pipeline = lines();
         let source: ScriptedSource = pipeline.source_handle().expect("a source");
         let sink: ScriptedSink = pipeline.sink_handle("store").expect("a sink");
-        let config = spate::Config::from_yaml(FAST).expect("a configuration");
+        let config = spate::Config::from_yaml(yaml).expect("a configuration");
         let configured = pipeline.with_config(config).expect("it fits");
         let runtime = configured
             .into_runtime(RuntimeOptions::embedded())
@@ -216,6 +220,54 @@ fn calls_of_the_control_plane_fail_as_scripted() {
         .next_call(Call::Poll, ConnectorError::fatal("fenced"));
     let report = run.join();
     assert_eq!(report.failure().expect("a failure").message(), "fenced");
+}
+
+#[test]
+fn a_pause_and_a_resume_that_fail_are_made_again() {
+    // A queue of one chunk, a chunk of three records, a block of one chunk.
+    let run = Run::start_with(
+        "
+pipeline: { threads: 1, pin: false, batch_records: 1 }
+checkpoint: { interval: 100ms }
+sink:
+  batch: { max_rows: 1, linger: 10ms }
+  chunk: { target_bytes: 1KiB }
+  queue: { capacity: 1 }
+  retry: { initial: 5ms, max: 20ms }
+",
+    );
+    let open = Arc::new(AtomicBool::new(false));
+    let reply = Arc::clone(&open);
+    run.sink
+        .script(move |_: &Attempt| match reply.load(Ordering::SeqCst) {
+            true => Reply::stored(),
+            false => Reply::retryable("not yet"),
+        });
+    let refused = || ConnectorError::retryable("the client is busy");
+    run.source.next_call(Call::Pause, refused());
+    run.source.next_call(Call::Resume, refused());
+    for n in 0..200 {
+        run.topic.push(0, [n; 400]);
+    }
+    let lane = run.source.assign(&[0])[0];
+    until("paused", || run.source.is_paused(lane));
+    open.store(true, Ordering::SeqCst);
+    run.committed(0, 200);
+    until("resumed", || !run.source.is_paused(lane));
+    assert_eq!(run.stop().exit_code(), 0);
+}
+
+#[test]
+fn a_release_that_fails_is_made_again() {
+    let run = Run::start();
+    run.source.next_call(
+        Call::Release,
+        ConnectorError::retryable("the client is busy"),
+    );
+    let lane = run.source.assign(&[0])[0];
+    run.source.revoke(&[0]);
+    until("given back", || run.source.is_released(lane));
+    assert_eq!(run.stop().exit_code(), 0);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //!   ended the queues are closed; when the workers have ended the last watermarks are committed.
 //! - Done: the source is closed. At the drain's deadline each of these waits is cut short.
 
+mod calls;
 mod faults;
 mod revoke;
 
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use calls::Again;
 
 use super::budget::Budget;
 use super::deadline::Deadline;
@@ -25,7 +28,7 @@ use crate::checkpoint::{Checkpointer, PartitionTracker};
 use crate::config::BackpressureConfig;
 use crate::error::ConnectorError;
 use crate::failure::{Failure, FailureSlot};
-use crate::limits::{ABORT_GRACE, CONTROLLER_IDLE, EVENTS_PER_STEP};
+use crate::limits::{ABORT_GRACE, CALL_RETRY, CONTROLLER_IDLE, EVENTS_PER_STEP};
 use crate::record::Partition;
 use crate::sink::ShardQueue;
 use crate::source::{Commit, LaneId, Source, SourceEvent, SourceLane};
@@ -116,6 +119,7 @@ pub struct Controller {
     stalls: StallWatch,
     phase: Phase,
     paused_at: Option<Time>,
+    again: Again,
     last_trouble: Option<ConnectorError>,
     abandoned: usize,
     lost: usize,
@@ -147,6 +151,7 @@ impl Controller {
             stalls,
             phase: Phase::Running,
             paused_at: None,
+            again: Again::default(),
             last_trouble: None,
             abandoned: 0,
             lost: 0,
@@ -180,6 +185,7 @@ impl Controller {
                 self.begin_drain(now);
             }
         }
+        self.call_again(now);
         self.drive_revocations(now);
         if self.phase == Phase::Running {
             self.apply_backpressure(now);
@@ -303,7 +309,7 @@ impl Controller {
         }
         // A lane that joins a paused source is paused as well.
         if self.paused_at.is_some() {
-            self.call("pause", |source| source.pause(&ids));
+            self.pause(&ids);
         }
     }
 
@@ -315,54 +321,6 @@ impl Controller {
         (0..load.len())
             .min_by_key(|&driver| load[driver])
             .expect("there is a driver")
-    }
-
-    // ---- backpressure ----
-
-    fn apply_backpressure(&mut self, now: Time) {
-        let config = &self.config.backpressure;
-        let blocked = self.drivers.iter().any(|driver| driver.status.is_blocked());
-        let fullest = self
-            .config
-            .queues
-            .iter()
-            .map(|queue| queue.fill())
-            .fold(0.0, f64::max);
-        match self.paused_at {
-            None if blocked || fullest >= config.high_ratio || self.config.budget.is_high() => {
-                self.paused_at = Some(now);
-                let lanes: Vec<LaneId> = self.lanes.keys().copied().collect();
-                tracing::debug!(
-                    lanes = lanes.len(),
-                    "paused: a sink is slower than the source"
-                );
-                self.call("pause", |source| source.pause(&lanes));
-            }
-            Some(since)
-                if !blocked
-                    && fullest <= config.low_ratio
-                    && self.config.budget.is_low()
-                    && now.since(since) >= config.min_pause =>
-            {
-                self.paused_at = None;
-                let lanes: Vec<LaneId> = self.lanes.keys().copied().collect();
-                tracing::debug!(lanes = lanes.len(), "resumed");
-                self.call("resume", |source| source.resume(&lanes));
-            }
-            _ => {}
-        }
-    }
-
-    fn call(&mut self, what: &str, f: impl FnOnce(&mut dyn Source) -> Result<(), ConnectorError>) {
-        match f(&mut *self.source) {
-            Ok(()) => {}
-            Err(error) if error.is_retryable() => {
-                self.trouble(ConnectorError::retryable(format!("{what} failed: {error}")));
-            }
-            Err(error) => {
-                self.source_failed(&ConnectorError::fatal(format!("{what} failed: {error}")))
-            }
-        }
     }
 
     // ---- commits ----
@@ -469,7 +427,8 @@ impl Controller {
         let all_ended = self.drivers.iter().all(|driver| driver.status.has_ended());
         if all_ended {
             if !lanes.is_empty() {
-                self.call("release", |source| source.release(&lanes));
+                // Nothing is called again: the close gives back what is left.
+                self.release(lanes);
             }
             self.source.close();
         } else {

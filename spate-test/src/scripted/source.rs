@@ -57,7 +57,7 @@ pub enum Call {
     Pause,
     /// `Source::resume`; the lanes stay paused.
     Resume,
-    /// `Source::release`; the lanes are given back all the same.
+    /// `Source::release`; the lanes are not given back.
     Release,
 }
 
@@ -175,6 +175,20 @@ impl State {
             }
         }
         self.events.push_back(SourceEvent::Committed { id, result });
+    }
+
+    /// An event without the lanes that were given back before it was told; `None` if none is left.
+    fn still_true(&self, event: SourceEvent) -> Option<SourceEvent> {
+        let left = |lanes: Vec<LaneId>| -> Option<Vec<LaneId>> {
+            let stands = |lane: &LaneId| self.lanes[lane].stands != Stands::Released;
+            let left: Vec<LaneId> = lanes.iter().copied().filter(stands).collect();
+            (lanes.is_empty() || !left.is_empty()).then_some(left)
+        };
+        Some(match event {
+            SourceEvent::Revoking(lanes) => SourceEvent::Revoking(left(lanes)?),
+            SourceEvent::Lost(lanes) => SourceEvent::Lost(left(lanes)?),
+            event => event,
+        })
     }
 
     /// What the contract says of a commit.
@@ -434,8 +448,10 @@ impl Source for Control {
             let result = state.take(&offsets);
             state.answer(id, &offsets, result);
         }
-        if let Some(event) = state.events.pop_front() {
-            return Ok(Some(event));
+        while let Some(event) = state.events.pop_front() {
+            if let Some(event) = state.still_true(event) {
+                return Ok(Some(event));
+            }
         }
         let mut held = state
             .lanes
@@ -519,7 +535,7 @@ impl Source for Control {
 
     fn release(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
         let mut state = self.0.state();
-        let result = state.call(Call::Release);
+        state.call(Call::Release)?;
         for id in lanes {
             let Some(lane) = state.lanes.get_mut(id) else {
                 state.breach(format!("an unknown lane was given back: {id:?}"));
@@ -538,10 +554,13 @@ impl Source for Control {
             }
             state.topic.give_back(partition, *id);
         }
-        result
+        Ok(())
     }
 
     fn close(&mut self) {
+        // Lanes that nobody took are still the source's own; dropped unlocked, because they lock.
+        let untaken = std::mem::take(&mut self.0.state().events);
+        drop(untaken);
         let mut state = self.0.state();
         if state.lanes.values().any(|lane| lane.alive) {
             state.breach("the source was closed while lanes stood with drivers".to_owned());

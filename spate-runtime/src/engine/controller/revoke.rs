@@ -15,6 +15,7 @@ impl Controller {
             // A lane is given back once, by the revocation that it is in already.
             lanes.retain(|lane| !self.revocations.iter().any(|r| r.lanes.contains(lane)));
         }
+        self.again.forget(&lanes);
         // While draining the drivers drop all their lanes anyway.
         if self.phase == Phase::Running {
             self.have_dropped(&lanes);
@@ -77,7 +78,7 @@ impl Controller {
         }
         for (lanes, lost) in released {
             lanes.iter().for_each(|lane| self.forget(*lane, lost));
-            self.call("release", |source| source.release(&lanes));
+            self.release(lanes);
         }
     }
 
