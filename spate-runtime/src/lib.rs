@@ -16,6 +16,9 @@ pub mod exit;
 pub mod failure;
 pub mod graph;
 mod limits;
+#[cfg(feature = "machines")]
+#[doc(hidden)]
+pub mod machines;
 pub mod memory;
 mod output;
 pub mod pipeline;

@@ -6,3 +6,4 @@
 pub mod http;
 pub mod scripted;
 pub mod services;
+pub mod sim;

@@ -1,0 +1,513 @@
+//! What is true whatever the engine believes: the records that were produced, the rows that are stored, what each process was
+//! given and did. Every check of a run is made against it, at the moment at which it can first fail.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use spate_runtime::source::{Commit, LaneId};
+use spate_runtime::time::Time;
+
+use super::rows::{self, Draft, Kind, Row};
+use crate::scripted::Topic;
+
+struct Produced {
+    offset: i64,
+    draft: Draft,
+    /// A bit per child that is stored.
+    stored: u32,
+    failures_left: u32,
+}
+
+impl Produced {
+    fn is_stored(&self) -> bool {
+        let rows = self.draft.rows().len() as u32;
+        self.stored.count_ones() == rows
+    }
+}
+
+#[derive(Default)]
+struct Partition {
+    records: Vec<Produced>,
+}
+
+/// An assignment as its process lived it.
+#[derive(Debug)]
+struct Lane {
+    process: u32,
+    partition: usize,
+    /// The next offset that the kernel is to run.
+    next: i64,
+    /// Its kernel failed: nothing of it is run any more.
+    failed: bool,
+    /// It was taken away without being asked for.
+    lost: bool,
+}
+
+/// What one process did.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// Records of batches whose kernel ran to its end.
+    pub(super) records: u64,
+    /// Rows of attempts that were answered with success, by sink.
+    pub(super) written: Vec<u64>,
+    /// What was done to it that may end it, as the place of a failure begins.
+    pub(super) causes: Vec<String>,
+    /// Something of it can never end by itself.
+    pub(super) stuck: bool,
+}
+
+struct Shard {
+    /// The token of the block that has to be written next, because its last attempt failed and may be repeated.
+    again: Option<(String, u64)>,
+    /// Attempts whose futures live.
+    running: u32,
+}
+
+/// What is counted over a run.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) commits: u64,
+    pub(super) writes: u64,
+    pub(super) batches: u64,
+}
+
+pub(super) struct State {
+    pub(super) now: Time,
+    pub(super) log: Vec<String>,
+    violations: Vec<String>,
+    dedup: bool,
+    topic: Topic,
+    partitions: Vec<Partition>,
+    carriers: BTreeMap<u16, Vec<(usize, usize)>>,
+    tokens: BTreeMap<String, u64>,
+    lanes: BTreeMap<LaneId, Lane>,
+    shards: BTreeMap<(u32, usize, usize), Shard>,
+    processes: BTreeMap<u32, Done>,
+    /// The lane whose batch is being read.
+    reading: Option<(u32, LaneId)>,
+    pub(super) counts: Counts,
+}
+
+/// The truth of one run. Clones are the same.
+#[derive(Clone)]
+pub(super) struct Truth(Arc<Mutex<State>>);
+
+impl Truth {
+    pub(super) fn new(topic: &Topic, partitions: usize, dedup: bool) -> Self {
+        Truth(Arc::new(Mutex::new(State {
+            now: Time::ZERO,
+            log: Vec::new(),
+            violations: Vec::new(),
+            dedup,
+            topic: topic.clone(),
+            partitions: (0..partitions).map(|_| Partition::default()).collect(),
+            carriers: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            lanes: BTreeMap::new(),
+            shards: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            reading: None,
+            counts: Counts::default(),
+        })))
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn log(&self, text: fmt::Arguments<'_>) {
+        self.state().note(text);
+    }
+
+    pub(super) fn violation(&self, text: fmt::Arguments<'_>) {
+        self.state().violation(text);
+    }
+
+    pub(super) fn first_violation(&self) -> Option<String> {
+        self.state().violations.first().cloned()
+    }
+}
+
+/// The place of a process in the log.
+fn who(process: u32) -> String {
+    format!("p{process}")
+}
+
+impl State {
+    pub(super) fn note(&mut self, text: fmt::Arguments<'_>) {
+        let line = format!("{:>14} {text}", format!("{:?}", self.now));
+        self.log.push(line);
+    }
+
+    pub(super) fn violation(&mut self, text: fmt::Arguments<'_>) {
+        self.note(format_args!("VIOLATION: {text}"));
+        self.violations.push(text.to_string());
+    }
+
+    // ---- records ----
+
+    pub(super) fn produced(&mut self, partition: usize, offset: i64, draft: Draft) {
+        let records = &mut self.partitions[partition].records;
+        let carries = matches!(
+            draft.kind,
+            Kind::Rows | Kind::BadChild | Kind::Fails | Kind::Panics
+        );
+        if self.dedup && carries {
+            let carrier = (partition, records.len());
+            self.carriers.entry(draft.id).or_default().push(carrier);
+        }
+        records.push(Produced {
+            offset,
+            stored: 0,
+            failures_left: draft.failures,
+            draft,
+        });
+    }
+
+    fn record(&mut self, partition: usize, offset: i64) -> Option<&mut Produced> {
+        let records = &mut self.partitions.get_mut(partition)?.records;
+        let index = records.binary_search_by_key(&offset, |r| r.offset).ok()?;
+        records.get_mut(index)
+    }
+
+    /// Whether a stage fails at the record this time.
+    pub(super) fn fails(&mut self, partition: usize, offset: i64) -> bool {
+        let Some(record) = self.record(partition, offset) else {
+            return false;
+        };
+        let fails = record.failures_left > 0;
+        record.failures_left -= u32::from(fails);
+        fails
+    }
+
+    /// The last record's offset, if the partition has any.
+    pub(super) fn last(&self, partition: usize) -> Option<i64> {
+        self.partitions[partition].records.last().map(|r| r.offset)
+    }
+
+    /// Whether the record is stored, or cannot be lost: with a dedup kernel a copy of it is stored or will be read again.
+    /// `commits` is the request that is about to be made.
+    fn is_safe(&self, partition: usize, index: usize, commits: &[Commit]) -> bool {
+        let record = &self.partitions[partition].records[index];
+        if record.is_stored() {
+            return true;
+        }
+        let Some(copies) = self.carriers.get(&record.draft.id) else {
+            return false;
+        };
+        copies.iter().any(|&(partition, index)| {
+            let copy = &self.partitions[partition].records[index];
+            let number = partition as i32;
+            let asked = commits.iter().filter(|c| c.partition.number == number);
+            let asked = asked.map(|c| c.offset).max();
+            copy.is_stored() || Some(copy.offset) >= asked.max(self.topic.committed(number))
+        })
+    }
+
+    // ---- lanes ----
+
+    pub(super) fn lane_begins(&mut self, process: u32, id: LaneId, partition: usize, start: i64) {
+        let lane = Lane {
+            process,
+            partition,
+            next: start,
+            failed: false,
+            lost: false,
+        };
+        self.lanes.insert(id, lane);
+    }
+
+    /// Whether the assignment has reached its process.
+    pub(super) fn knows(&self, id: LaneId) -> bool {
+        self.lanes.contains_key(&id)
+    }
+
+    pub(super) fn lane_lost(&mut self, id: LaneId) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.lost = true;
+        }
+    }
+
+    pub(super) fn reading(&mut self, lane: Option<(u32, LaneId)>) {
+        self.reading = lane;
+    }
+
+    /// The kernel runs a batch of these offsets: the records that come next in its lane, none left out, none twice.
+    pub(super) fn run_begins(&mut self, process: u32, offsets: &[i64]) {
+        let Some((owner, id)) = self.reading else {
+            return self.violation(format_args!(
+                "a kernel ran a batch that no lane was read for"
+            ));
+        };
+        let Some(lane) = self.lanes.get(&id) else {
+            return self.violation(format_args!("a lane that was never assigned was read"));
+        };
+        let (partition, next) = (lane.partition, lane.next);
+        if owner != process || lane.process != process {
+            self.violation(format_args!(
+                "{} ran a lane of another process",
+                who(process)
+            ));
+        }
+        if self.lanes[&id].failed {
+            self.violation(format_args!(
+                "{} ran partition {partition} on after its kernel had failed there",
+                who(process)
+            ));
+        }
+        let records = &self.partitions[partition].records;
+        let from = records.partition_point(|r| r.offset < next);
+        let expected = records[from..].iter().map(|r| r.offset);
+        if !offsets.iter().copied().eq(expected.take(offsets.len())) {
+            self.violation(format_args!(
+                "{} ran partition {partition} with a gap or out of order: {offsets:?} after {next}",
+                who(process)
+            ));
+        }
+    }
+
+    pub(super) fn run_ends(&mut self, process: u32, records: usize, next: i64, ok: bool) {
+        self.counts.batches += 1;
+        let Some((_, id)) = self.reading else { return };
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            match ok {
+                true => lane.next = next,
+                false => lane.failed = true,
+            }
+        }
+        if ok {
+            self.process(process).records += records as u64;
+        }
+    }
+
+    // ---- processes ----
+
+    pub(super) fn process(&mut self, process: u32) -> &mut Done {
+        self.processes.entry(process).or_default()
+    }
+
+    /// Something was done to the process that may end it, at `place`.
+    pub(super) fn cause(&mut self, process: u32, place: impl Into<String>) {
+        self.process(process).causes.push(place.into());
+    }
+
+    /// What a process ran of lanes that it kept and that the broker did not learn of.
+    pub(super) fn unsettled(&self, process: u32, committed: impl Fn(usize) -> i64) -> Vec<String> {
+        let lanes = self.lanes.values();
+        let kept = lanes.filter(|lane| lane.process == process && !lane.lost);
+        kept.filter(|lane| lane.next > committed(lane.partition))
+            .filter(|lane| {
+                // A lane that ran nothing has nothing to commit.
+                let records = &self.partitions[lane.partition].records;
+                records.iter().any(|r| r.offset < lane.next)
+            })
+            .map(|lane| {
+                let committed = committed(lane.partition);
+                format!(
+                    "partition {}: ran to {}, committed {committed}",
+                    lane.partition, lane.next
+                )
+            })
+            .collect()
+    }
+
+    // ---- commits ----
+
+    /// The moment of a commit: everything below it has to be safe.
+    pub(super) fn commits(&mut self, process: u32, commits: &[Commit]) {
+        self.counts.commits += 1;
+        let list: Vec<String> = commits
+            .iter()
+            .map(|c| format!("{}={}", c.partition.number, c.offset))
+            .collect();
+        self.note(format_args!("{} commits {}", who(process), list.join(" ")));
+        // The commits are one request: it reaches all of its partitions or none.
+        let mut checks = Vec::new();
+        for commit in commits {
+            let partition = usize::try_from(commit.partition.number).unwrap_or(usize::MAX);
+            let Some(lane) = self.lanes.get(&commit.lane) else {
+                self.violation(format_args!("{} commits an unknown lane", who(process)));
+                continue;
+            };
+            if lane.process != process || lane.partition != partition {
+                let text = format!("{} commits a lane that is not its own", who(process));
+                self.violation(format_args!("{text}"));
+                continue;
+            }
+            if commit.offset > lane.next {
+                let next = lane.next;
+                self.violation(format_args!(
+                    "{} commits partition {partition} to {}, but ran it to {next} only",
+                    who(process),
+                    commit.offset
+                ));
+            }
+            let committed = self.topic.committed(commit.partition.number).unwrap_or(0);
+            let records = &self.partitions[partition].records;
+            let from = records.partition_point(|r| r.offset < committed);
+            let to = records.partition_point(|r| r.offset < commit.offset);
+            checks.extend((from..to).map(|index| (partition, index)));
+        }
+        for (partition, index) in checks {
+            if !self.is_safe(partition, index, commits) {
+                let offset = self.partitions[partition].records[index].offset;
+                self.violation(format_args!(
+                    "{} commits past partition {partition} offset {offset}, which is not stored",
+                    who(process)
+                ));
+            }
+        }
+    }
+
+    // ---- writes ----
+
+    /// A write of a block begins.
+    pub(super) fn write_begins(&mut self, at: (u32, usize, usize), token: &str, data: &[u8]) {
+        self.counts.writes += 1;
+        let (process, sink, shard) = at;
+        let hash = data.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let known = self.tokens.insert(token.to_owned(), hash);
+        if known.is_some_and(|known| known != hash) {
+            self.violation(format_args!("the token {token} was used for other rows"));
+        }
+        let state = self.shards.entry(at).or_insert(Shard {
+            again: None,
+            running: 0,
+        });
+        state.running += 1;
+        let running = state.running;
+        let again = state.again.take();
+        if running > 1 {
+            self.violation(format_args!(
+                "two writes at a time: {} sink {sink} shard {shard}",
+                who(process)
+            ));
+        }
+        if again
+            .as_ref()
+            .is_some_and(|(again, known)| again != token || *known != hash)
+        {
+            let (again, _) = again.unwrap_or_default();
+            self.violation(format_args!(
+                "{again} was to be written again, but {token} was written: sink {sink} shard {shard}"
+            ));
+        }
+    }
+
+    /// The attempt's future is gone.
+    pub(super) fn write_dropped(&mut self, at: (u32, usize, usize)) {
+        if let Some(shard) = self.shards.get_mut(&at) {
+            shard.running -= 1;
+        }
+    }
+
+    /// The attempt was answered with an error that may pass, or was given up: the block is to be written again, unless the
+    /// whole process is ending.
+    pub(super) fn write_again(&mut self, at: (u32, usize, usize), token: &str) {
+        let hash = self.tokens.get(token).copied().unwrap_or_default();
+        if let Some(shard) = self.shards.get_mut(&at) {
+            shard.again = Some((token.to_owned(), hash));
+        }
+    }
+
+    /// The process has failed: blocks may be given up.
+    pub(super) fn gives_up(&mut self, process: u32) {
+        for (at, shard) in &mut self.shards {
+            if at.0 == process {
+                shard.again = None;
+            }
+        }
+    }
+
+    /// Rows are stored by a process.
+    pub(super) fn stores(
+        &mut self,
+        process: u32,
+        sink: usize,
+        shard: usize,
+        shards: usize,
+        data: &[u8],
+    ) -> usize {
+        let rows = match rows::read(data) {
+            Ok(rows) => rows,
+            Err(error) => {
+                self.violation(format_args!("sink {sink}: {error}"));
+                return 0;
+            }
+        };
+        for row in &rows {
+            self.store(process, sink, shard, shards, row);
+        }
+        rows.len()
+    }
+
+    fn store(&mut self, process: u32, sink: usize, shard: usize, shards: usize, row: &Row) {
+        let partition = usize::from(row.partition);
+        let offset = i64::from(row.offset);
+        if usize::from(row.sink) != sink {
+            self.violation(format_args!(
+                "sink {sink} got a row of another one: {row:?}"
+            ));
+        }
+        let belongs = rows::shard_of(row.key, shards);
+        if belongs != shard {
+            self.violation(format_args!(
+                "sink {sink} shard {shard} got a row of shard {belongs}: {row:?}"
+            ));
+        }
+        let ran = self.lanes.values().any(|lane| {
+            lane.process == process && lane.partition == partition && offset < lane.next
+        });
+        if !ran {
+            self.violation(format_args!(
+                "{} stores a row of a batch that did not run to its end: {row:?}",
+                who(process)
+            ));
+        }
+        let child = usize::from(row.child);
+        match self.record(partition, offset) {
+            Some(record)
+                if record.draft.rows().get(child) == Some(&row.sink)
+                    && record.draft.key == row.key =>
+            {
+                record.stored |= 1 << child;
+            }
+            _ => self.violation(format_args!("a row that no record makes: {row:?}")),
+        }
+    }
+
+    // ---- the end ----
+
+    /// After the last process has ended cleanly: everything is committed and stored.
+    pub(super) fn check_all(&mut self, committed: impl Fn(usize) -> i64) {
+        let mut missing = Vec::new();
+        for (number, partition) in self.partitions.iter().enumerate() {
+            for record in &partition.records {
+                let stored = match self.carriers.get(&record.draft.id) {
+                    Some(copies) if !record.is_stored() => copies
+                        .iter()
+                        .any(|&(p, index)| self.partitions[p].records[index].is_stored()),
+                    _ => record.is_stored(),
+                };
+                if !stored {
+                    missing.push(format!(
+                        "partition {number} offset {} is lost",
+                        record.offset
+                    ));
+                }
+                if record.offset >= committed(number) {
+                    missing.push(format!(
+                        "partition {number} offset {} is not committed in the end",
+                        record.offset
+                    ));
+                }
+            }
+        }
+        if let Some(text) = missing.first() {
+            self.violation(format_args!("{text} ({} such faults)", missing.len()));
+        }
+    }
+}
