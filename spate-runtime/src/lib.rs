@@ -15,11 +15,13 @@ pub mod error;
 pub mod exit;
 pub mod failure;
 pub mod graph;
+mod hash;
 mod limits;
 #[cfg(feature = "machines")]
 #[doc(hidden)]
 pub mod machines;
 pub mod memory;
+pub mod ops;
 mod output;
 pub mod pipeline;
 pub mod record;

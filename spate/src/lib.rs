@@ -74,7 +74,7 @@ pub use spate_runtime::record::{Headers, Meta};
 pub use spate_runtime::runtime::{
     ConfiguredPipeline, Runtime, RuntimeOptions, ShutdownHandle, StartError,
 };
-pub use spate_runtime::{StageError, stats, telemetry};
+pub use spate_runtime::{StageError, ops, stats, telemetry};
 
 #[cfg(feature = "avro")]
 pub use spate_macros::AvroRecord;

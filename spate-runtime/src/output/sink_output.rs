@@ -7,6 +7,7 @@ use crate::ack::Ack;
 use crate::config::ChunkConfig;
 use crate::engine::Budget;
 use crate::error::RowError;
+use crate::hash::Fnv1a;
 use crate::limits::MAX_CHUNK_BYTES;
 use crate::record::Record;
 use crate::sink::{Chunk, ShardQueue};
@@ -176,25 +177,10 @@ impl ShardOutput {
 /// The default router: records of one key go to one shard; records without a key are spread by nothing and stay in shard 0.
 fn shard_of(key: Option<&[u8]>, shards: usize) -> usize {
     let Some(key) = key else { return 0 };
-    let mut hash = Fnv1a(0xcbf2_9ce4_8422_2325);
+    let mut hash = Fnv1a::default();
     hash.write(key);
     // The remainder is below `shards`, so it fits.
     (hash.finish() % shards as u64) as usize
-}
-
-/// 64-bit FNV-1a: fixed for good, because it decides where rows of a key are stored.
-struct Fnv1a(u64);
-
-impl std::hash::Hasher for Fnv1a {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 #[cfg(test)]
@@ -205,7 +191,7 @@ mod tests {
     fn the_router_is_fixed_for_good() {
         // Reference values of 64-bit FNV-1a.
         let hash = |text: &str| {
-            let mut h = Fnv1a(0xcbf2_9ce4_8422_2325);
+            let mut h = Fnv1a::default();
             h.write(text.as_bytes());
             h.finish()
         };
