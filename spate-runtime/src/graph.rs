@@ -37,6 +37,8 @@ pub struct Node {
     pub line: u32,
     /// The arm of a branch that begins here; `None` for a stage that follows the one before it.
     pub arm: Option<Arm>,
+    /// For a filter that is asked before the rest of the record is decoded: the fields that it looks at. Empty for any other stage.
+    pub early: &'static [&'static str],
 }
 
 /// How an arm leaves its branch.
@@ -84,6 +86,7 @@ impl Node {
             on_error: None,
             line,
             arm: None,
+            early: &[],
         }
     }
 
@@ -137,6 +140,13 @@ impl Node {
         self
     }
 
+    /// A filter that is asked once these fields are decoded.
+    #[must_use]
+    pub const fn early(mut self, fields: &'static [&'static str]) -> Node {
+        self.early = fields;
+        self
+    }
+
     /// An arm of the branch with that index begins here.
     #[must_use]
     pub const fn arm(mut self, branch: usize, label: &'static str) -> Node {
@@ -156,8 +166,16 @@ impl Node {
         }
     }
 
-    fn policy(&self) -> Option<&'static str> {
-        (self.on_error == Some(OnError::Skip)).then_some("on_error = skip")
+    /// What is worth a line below the title.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.on_error == Some(OnError::Skip) {
+            remarks.push("on_error = skip".to_owned());
+        }
+        if !self.early.is_empty() {
+            remarks.push(format!("asked after {}", self.early.join(", ")));
+        }
+        remarks
     }
 }
 
@@ -189,13 +207,15 @@ impl Graph {
                 NodeKind::Branch => ("{", "}"),
                 NodeKind::Drop => ("([", "])"),
             };
-            let policy = node
-                .policy()
-                .map_or(String::new(), |policy| format!("<br/>{policy}"));
+            let remarks: String = node
+                .remarks()
+                .iter()
+                .map(|remark| format!("<br/>{}", escape(remark)))
+                .collect();
             // Writing to a String cannot fail.
             let _ = writeln!(
                 out,
-                "    s{i}{open}\"{}{policy}\"{close}",
+                "    s{i}{open}\"{}{remarks}\"{close}",
                 escape(&node.title())
             );
         }
@@ -221,10 +241,12 @@ impl Graph {
                 NodeKind::Branch => "diamond",
                 NodeKind::Drop => "oval",
             };
-            let policy = node
-                .policy()
-                .map_or(String::new(), |policy| format!("\n{policy}"));
-            let label = format!("{}{policy}", node.title());
+            let remarks: String = node
+                .remarks()
+                .iter()
+                .map(|remark| format!("\n{remark}"))
+                .collect();
+            let label = format!("{}{remarks}", node.title());
             let _ = writeln!(out, "    s{i} [shape={shape}, label={label:?}]");
         }
         for Edge { from, to, label } in self.edges() {
@@ -255,11 +277,13 @@ impl Graph {
                     ("-> ", String::new())
                 }
             };
-            let policy = node
-                .policy()
-                .map_or(String::new(), |policy| format!(" ({policy})"));
+            let remarks: String = node
+                .remarks()
+                .iter()
+                .map(|remark| format!(" ({remark})"))
+                .collect();
             let indent = "    ".repeat(depth[i]);
-            let _ = writeln!(out, "{indent}{arrow}{arm}{}{policy}", node.title());
+            let _ = writeln!(out, "{indent}{arrow}{arm}{}{remarks}", node.title());
         }
         out
     }

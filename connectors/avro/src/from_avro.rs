@@ -21,6 +21,14 @@ pub trait FromAvro<'b, W>: Sized {
     /// The fingerprint of the record that the value contains; zero if it contains none.
     const RECORD: u64 = 0;
 
+    /// A value that costs nothing to make and that nobody looks at: it stands for a field that is read later, if at all. Records have
+    /// none, so a derived decoder never asks for theirs.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn placeholder() -> Self {
+        unreachable!("asked of a type without one")
+    }
+
     /// Reads a value.
     ///
     /// # Errors
@@ -38,9 +46,14 @@ pub trait FromAvro<'b, W>: Sized {
 }
 
 macro_rules! read {
-    ($($ty:ty, $wire:ident, $min:literal, |$reader:ident| $read:expr, $check:expr;)*) => {$(
+    ($($ty:ty, $wire:ident, $min:literal, $placeholder:expr, |$reader:ident| $read:expr, $check:expr;)*) => {$(
         impl<'b> FromAvro<'b, wire::$wire> for $ty {
             const MIN: usize = $min;
+
+            #[inline(always)]
+            fn placeholder() -> Self {
+                $placeholder
+            }
 
             #[inline(always)]
             fn read($reader: &mut Reader<'b>) -> Result<Self, AvroError> {
@@ -56,19 +69,19 @@ macro_rules! read {
 }
 
 read! {
-    bool, Boolean, 1, |reader| reader.boolean(), reader.boolean();
-    i32, Int, 1, |reader| reader.int(), reader.int();
-    i64, Int, 1, |reader| reader.int().map(i64::from), reader.int();
-    i64, Long, 1, |reader| reader.long(), reader.long();
-    i64, TimestampMillis, 1, |reader| reader.long(), reader.long();
-    TimestampMillis, TimestampMillis, 1, |reader| reader.long().map(TimestampMillis), reader.long();
-    f32, Float, 4, |reader| reader.float(), reader.float();
-    f64, Float, 4, |reader| reader.float().map(f64::from), reader.float();
-    f64, Double, 8, |reader| reader.double(), reader.double();
-    &'b str, Str, 1, |reader| reader.str(), reader.str();
-    String, Str, 1, |reader| reader.str().map(str::to_owned), reader.str();
-    &'b [u8], Bytes, 1, |reader| reader.bytes(), reader.bytes();
-    Vec<u8>, Bytes, 1, |reader| reader.bytes().map(<[u8]>::to_vec), reader.bytes();
+    bool, Boolean, 1, false, |reader| reader.boolean(), reader.boolean();
+    i32, Int, 1, 0, |reader| reader.int(), reader.int();
+    i64, Int, 1, 0, |reader| reader.int().map(i64::from), reader.int();
+    i64, Long, 1, 0, |reader| reader.long(), reader.long();
+    i64, TimestampMillis, 1, 0, |reader| reader.long(), reader.long();
+    TimestampMillis, TimestampMillis, 1, TimestampMillis(0), |reader| reader.long().map(TimestampMillis), reader.long();
+    f32, Float, 4, 0.0, |reader| reader.float(), reader.float();
+    f64, Float, 4, 0.0, |reader| reader.float().map(f64::from), reader.float();
+    f64, Double, 8, 0.0, |reader| reader.double(), reader.double();
+    &'b str, Str, 1, "", |reader| reader.str(), reader.str();
+    String, Str, 1, String::new(), |reader| reader.str().map(str::to_owned), reader.str();
+    &'b [u8], Bytes, 1, &[], |reader| reader.bytes(), reader.bytes();
+    Vec<u8>, Bytes, 1, Vec::new(), |reader| reader.bytes().map(<[u8]>::to_vec), reader.bytes();
 }
 
 impl<'b, T: AvroRecord<'b>> FromAvro<'b, wire::Record> for T {
@@ -89,6 +102,11 @@ impl<'b, T: AvroRecord<'b>> FromAvro<'b, wire::Record> for T {
 impl<'b, W, T: FromAvro<'b, W>> FromAvro<'b, wire::NullFirst<W>> for Option<T> {
     const MIN: usize = 1;
     const RECORD: u64 = T::RECORD;
+
+    #[inline(always)]
+    fn placeholder() -> Self {
+        None
+    }
 
     #[inline(always)]
     fn read(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
@@ -112,6 +130,11 @@ impl<'b, W, T: FromAvro<'b, W>> FromAvro<'b, wire::NullLast<W>> for Option<T> {
     const RECORD: u64 = T::RECORD;
 
     #[inline(always)]
+    fn placeholder() -> Self {
+        None
+    }
+
+    #[inline(always)]
     fn read(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
         match reader.branch(2)? {
             0 => T::read(reader).map(Some),
@@ -133,6 +156,11 @@ impl<'b, W, T: FromAvro<'b, W>> FromAvro<'b, wire::Single<W>> for T {
     const RECORD: u64 = T::RECORD;
 
     #[inline(always)]
+    fn placeholder() -> Self {
+        T::placeholder()
+    }
+
+    #[inline(always)]
     fn read(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
         reader.branch(1)?;
         T::read(reader)
@@ -151,6 +179,11 @@ const FEW_ITEMS: usize = 4;
 impl<'b, W, T: FromAvro<'b, W>> FromAvro<'b, wire::Array<W>> for Vec<T> {
     const MIN: usize = 1;
     const RECORD: u64 = T::RECORD;
+
+    #[inline(always)]
+    fn placeholder() -> Self {
+        Vec::new()
+    }
 
     #[inline]
     fn read(reader: &mut Reader<'b>) -> Result<Self, AvroError> {

@@ -98,23 +98,29 @@ impl<'b, R: AvroRecord<'b>> Decode<'b, R> for Avro {
 
     #[inline(always)]
     fn decode(thread: &mut AvroThread, record: &Record<'b>) -> Result<R, DecodeError> {
-        let payload = record.payload();
-        let body = match thread.framing {
-            Framing::Raw => payload,
-            Framing::Confluent => match confluent(payload) {
-                Ok((id, body)) if thread.known.is_last(id) => body,
-                Ok((id, body)) => {
-                    thread.turn_to(id)?;
-                    body
-                }
-                Err(error) => return Err(DecodeError::new(error)),
-            },
-        };
-        decode_body(body, payload.len()).map_err(DecodeError::new)
+        let body = thread.body(record)?;
+        decode_body(body, record.payload().len()).map_err(DecodeError::new)
     }
 }
 
 impl AvroThread {
+    /// The record behind the framing, once its schema is known to be the compiled one.
+    #[inline(always)]
+    pub(crate) fn body<'b>(&mut self, record: &Record<'b>) -> Result<&'b [u8], DecodeError> {
+        let payload = record.payload();
+        match self.framing {
+            Framing::Raw => Ok(payload),
+            Framing::Confluent => match confluent(payload) {
+                Ok((id, body)) if self.known.is_last(id) => Ok(body),
+                Ok((id, body)) => {
+                    self.turn_to(id)?;
+                    Ok(body)
+                }
+                Err(error) => Err(DecodeError::new(error)),
+            },
+        }
+    }
+
     /// Another id than the last record's.
     #[cold]
     fn turn_to(&mut self, id: u32) -> Result<(), DecodeError> {

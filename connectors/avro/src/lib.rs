@@ -11,6 +11,8 @@ mod from_avro;
 mod gate;
 mod kind;
 mod limits;
+#[doc(hidden)]
+pub mod pushdown;
 mod record;
 mod registry;
 mod schemas;

@@ -29,11 +29,38 @@ pub trait AvroRecord<'b>: Sized {
     /// The fewest bytes that a record takes.
     const MIN_SIZE: usize;
 
+    /// The struct's fields by their Rust names, with their places among the schema's fields.
+    #[doc(hidden)]
+    const POSITIONS: &'static [(&'static str, usize)];
+
+    /// How many of the schema's first fields [`decode_upto`](AvroRecord::decode_upto) reads at least: up to the last one that
+    /// has no placeholder.
+    #[doc(hidden)]
+    const SOLID: usize;
+
     /// Reads a record.
     ///
     /// # Errors
     /// The payload is not such a record.
-    fn decode(reader: &mut Reader<'b>) -> Result<Self, AvroError>;
+    #[inline(always)]
+    fn decode(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
+        Self::decode_upto::<{ usize::MAX }>(reader)
+    }
+
+    /// Reads the schema's first `N` fields, at least [`SOLID`](AvroRecord::SOLID) of them; the others are placeholders that nobody may
+    /// look at.
+    ///
+    /// # Errors
+    /// What was read is not such a record.
+    #[doc(hidden)]
+    fn decode_upto<const N: usize>(reader: &mut Reader<'b>) -> Result<Self, AvroError>;
+
+    /// Reads what [`decode_upto`](AvroRecord::decode_upto) with the same `N` left.
+    ///
+    /// # Errors
+    /// The rest is not such a record.
+    #[doc(hidden)]
+    fn decode_rest<const N: usize>(self, reader: &mut Reader<'b>) -> Result<Self, AvroError>;
 
     /// Reads a record for its errors alone; fails exactly when [`decode`](AvroRecord::decode) does.
     ///

@@ -78,6 +78,11 @@ impl<'b, W, T: ItemOf<'b, W>> FromAvro<'b, wire::Array<W>> for Seq<'b, T> {
     const MIN: usize = 1;
     const RECORD: u64 = T::RECORD;
 
+    #[inline(always)]
+    fn placeholder() -> Self {
+        Seq::default()
+    }
+
     #[inline]
     fn read(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
         let before = reader.rest();

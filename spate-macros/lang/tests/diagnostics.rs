@@ -211,6 +211,10 @@ i { kafka -> bytes -> filter(|o| o.len() > 1) -> clickhouse }
 j { kafka -> own::Decoder -> filter(|o| o.len() > 1) -> clickhouse }"#,
 }
 
+snapshot! { switches,
+    "a switch that is neither on nor off": "a { kafka -> avro::<A>(pushdown = skip) -> clickhouse } b { kafka -> avro::<A>(pushdown = true) -> clickhouse } c { kafka -> bytes(pushdown = off) -> capture }",
+}
+
 snapshot! { not_yet,
     "planned stages": "a { s3 -> json::<Order>(on_error = skip) -> filter(|o| true) -> kafka(topic = \"out\") }",
     "dead letters that nobody takes": "a { kafka -> avro::<A>(on_error = dead_letter) -> clickhouse on_error = dead_letter; }",

@@ -107,6 +107,15 @@ fan_out {
 }
 "# }
 
+snapshot! { a_filter_asked_early, r#"
+orders(limit: i64) {
+    kafka
+    -> avro::<Order<'_>>(on_error = skip)
+    -> filter(|o| o.total > limit && o.region != "test")
+    -> clickhouse::<OrderRow>
+}
+"# }
+
 #[test]
 fn user_tokens_come_out_with_their_own_spans() {
     let mut input: TokenStream = "[spate] []".parse().expect("a front");

@@ -23,7 +23,9 @@ fn stage(out: &mut String, stage: &StageDef) -> std::fmt::Result {
     }
     for option in stage.options {
         match option.kind {
-            OptionKind::Policy => writeln!(out, "\n- `{}`: {}", option.name, option.doc)?,
+            OptionKind::Policy | OptionKind::Switch => {
+                writeln!(out, "\n- `{}`: {}", option.name, option.doc)?;
+            }
             OptionKind::Setting { config, .. } => writeln!(
                 out,
                 "\n- `{} = \"..\"`: {} The configuration sets it as `{config}`.",

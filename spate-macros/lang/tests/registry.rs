@@ -72,6 +72,7 @@ fn every_option_is_taken_and_documented() {
         for option in stage.options {
             let value = match option.kind {
                 OptionKind::Policy => "skip",
+                OptionKind::Switch => "off",
                 OptionKind::Setting { .. } => "\"name\"",
             };
             let source = chain(

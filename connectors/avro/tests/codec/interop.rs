@@ -17,7 +17,7 @@ type LineExample = (String, Option<Result<String, i32>>, i32);
 
 /// A value of the schema with what the decoders must find in it.
 #[derive(Debug, Clone)]
-struct Example {
+pub(crate) struct Example {
     order_id: i64,
     customer: (String, bool, i32),
     region: String,
@@ -52,7 +52,7 @@ fn customer() -> impl Strategy<Value = (String, bool, i32)> {
     (".{0,20}", any::<bool>(), any::<i32>())
 }
 
-fn example() -> impl Strategy<Value = Example> {
+pub(crate) fn example() -> impl Strategy<Value = Example> {
     let first = (
         number(),
         customer(),
@@ -132,7 +132,7 @@ impl Example {
         ])
     }
 
-    fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         let symbol = ["NEW", "PAID", "GONE"][self.status as usize];
         let line = |(sku, origin, qty): &LineExample| {
             let origin = match origin {

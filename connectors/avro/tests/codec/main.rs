@@ -6,6 +6,7 @@ mod hygiene;
 mod interop;
 mod records;
 mod seq;
+mod two_steps;
 
 /// What an application sees as `spate`.
 pub mod facade {

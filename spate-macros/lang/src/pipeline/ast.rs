@@ -156,6 +156,19 @@ pub(crate) struct Closure {
     /// The `async` of the closure, or of the block that is its body.
     pub(crate) waits: Option<Span>,
     pub(crate) first_use: FirstUse,
+    /// What a filter in front of the rest of decoding would have to know; `None` when the first parameter is no plain name.
+    pub(crate) reads: Option<ClosureBody>,
+}
+
+/// The inside of a closure whose record has a plain name.
+#[derive(Clone, Debug)]
+pub(crate) struct ClosureBody {
+    pub(crate) record: Ident,
+    /// The type of the record's parameter, where it is written.
+    pub(crate) ty: Option<TokenStream>,
+    /// The name of the second parameter.
+    pub(crate) meta: Option<Ident>,
+    pub(crate) body: TokenStream,
 }
 
 /// How the body of a closure meets the record first, which decides whether rustc can know its type there.

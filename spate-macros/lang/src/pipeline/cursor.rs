@@ -42,6 +42,15 @@ impl<'t> Cursor<'t> {
         self.at.checked_sub(1).and_then(|at| self.tokens.get(at))
     }
 
+    /// Whether this token is a field or a method: it stands behind one dot, which is no range.
+    pub(crate) fn after_dot(&self) -> bool {
+        let dot = |back: usize| {
+            let at = self.at.checked_sub(back);
+            matches!(at.and_then(|at| self.tokens.get(at)), Some(TokenTree::Punct(punct)) if punct.as_char() == '.')
+        };
+        dot(1) && !dot(2)
+    }
+
     pub(crate) fn ident(&self, n: usize) -> Option<&'t Ident> {
         match self.peek(n) {
             Some(TokenTree::Ident(ident)) => Some(ident),

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 
-use super::ast::{Closure, FirstUse, Shape};
+use super::ast::{Closure, ClosureBody, FirstUse, Shape};
 use super::cursor::stream;
 
 /// Reads one expression from the front of `tokens`; returns it and how many tokens it took.
@@ -80,9 +80,38 @@ fn closure_shape(closure: &syn::ExprClosure) -> Closure {
         params: inputs.len(),
         head: quote::quote!(#begin #inputs #end),
         first_use: first_use(closure),
+        reads: closure_body(closure),
         moves: closure.capture.as_ref().map(|keyword| keyword.span),
         waits,
     }
+}
+
+fn closure_body(closure: &syn::ExprClosure) -> Option<ClosureBody> {
+    let mut params = closure.inputs.iter();
+    let (record, ty) = match params.next()? {
+        syn::Pat::Ident(param) => (plain(param)?, None),
+        syn::Pat::Type(typed) => match &*typed.pat {
+            syn::Pat::Ident(param) => (plain(param)?, Some(typed.ty.to_token_stream())),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let meta = match params.next() {
+        Some(syn::Pat::Ident(param)) => Some(plain(param)?),
+        Some(syn::Pat::Wild(_)) | None => None,
+        Some(_) => return None,
+    };
+    Some(ClosureBody {
+        record,
+        ty,
+        meta,
+        body: closure.body.to_token_stream(),
+    })
+}
+
+fn plain(param: &syn::PatIdent) -> Option<proc_macro2::Ident> {
+    let plain = param.by_ref.is_none() && param.mutability.is_none() && param.subpat.is_none();
+    plain.then(|| param.ident.clone())
 }
 
 fn first_use(closure: &syn::ExprClosure) -> FirstUse {

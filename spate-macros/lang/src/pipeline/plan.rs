@@ -4,7 +4,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 
-use super::ast::{FirstUse, Head, State};
+use super::ast::{ClosureBody, FirstUse, Head, State};
 use super::registry::{Decoder, Transform};
 
 /// One checked pipeline.
@@ -16,7 +16,20 @@ pub(crate) struct Plan {
     pub(crate) states: Vec<State>,
     pub(crate) source: SourceStep,
     pub(crate) decoder: DecoderStep,
+    /// Set when the first transform is asked before the rest of the record is decoded.
+    pub(crate) pushdown: Option<Pushdown>,
     pub(crate) tail: Tail,
+}
+
+/// What the first filter looks at.
+#[derive(Debug)]
+pub(crate) struct Pushdown {
+    /// The record's type.
+    pub(crate) ty: TokenStream,
+    /// The fields, by their Rust names.
+    pub(crate) fields: Vec<String>,
+    /// The functions that decode in two steps.
+    pub(crate) path: &'static str,
 }
 
 impl Plan {
@@ -104,6 +117,8 @@ pub(crate) struct DecoderStep {
     pub(crate) carrier: Carrier<Decoder>,
     /// The type of the turbofish.
     pub(crate) record: Option<TokenStream>,
+    /// `pushdown = off`.
+    pub(crate) whole: bool,
     pub(crate) settings: Settings,
 }
 
@@ -137,6 +152,8 @@ pub(crate) struct Function {
     pub(crate) is_name: bool,
     /// How it meets the record first.
     pub(crate) first_use: FirstUse,
+    /// A closure's inside.
+    pub(crate) reads: Option<ClosureBody>,
 }
 
 #[derive(Debug)]
@@ -168,7 +185,7 @@ pub(crate) struct RouteArm {
 /// Where an arm of `route` leads.
 #[derive(Debug)]
 pub(crate) enum Target {
-    Chain(Tail),
+    Chain(Box<Tail>),
     Drop(Node),
 }
 

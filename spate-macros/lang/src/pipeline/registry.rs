@@ -55,6 +55,8 @@ pub struct Decoder {
     pub path: &'static str,
     /// The record, in Rust's syntax; `None` when a turbofish or the closures behind it say.
     pub record: Option<&'static str>,
+    /// The functions that decode in two steps, below the facade's `__private`; `None` for a decoder that cannot.
+    pub pushdown: Option<&'static str>,
 }
 
 /// The transforms, each a helper of the runtime with its own way to go on.
@@ -135,6 +137,8 @@ pub struct OptionDef {
 pub enum OptionKind {
     /// A word of the error policy.
     Policy,
+    /// `on` or `off`.
+    Switch,
     /// A string literal, the default of a setting of the config file.
     Setting {
         /// Where the config file sets it.

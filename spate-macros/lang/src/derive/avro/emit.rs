@@ -21,20 +21,21 @@ pub(super) fn record(
 ) -> TokenStream {
     let avro = runtime();
     let mut skips = Skips::new(schema);
-    let mut steps = Steps::default();
+    let mut steps = Steps::new(Generics::of(input, lifetime));
     for (n, matched) in fields.iter().enumerate() {
         match matched.kept {
             Some(field) => steps.keep(n, schema, matched.schema, field),
-            None => steps.skip(&matched.schema.name, &skips.marker(&matched.schema.ty)),
+            None => steps.skip(n, &matched.schema.name, &skips.marker(&matched.schema.ty)),
         }
     }
+    let in_two_steps = in_two_steps(lifetime, &steps, schema.is_recursive(record));
     let Steps {
-        decode,
+        functions,
         check,
         asserts,
         names,
-        built,
         checked,
+        ..
     } = steps;
     let (enter, leave) = match schema.is_recursive(record) {
         true => (quote!(reader.enter()?;), quote!(reader.leave();)),
@@ -64,6 +65,7 @@ pub(super) fn record(
             #import
             #track
             #items
+            #(#functions)*
             #(#asserts)*
             #[automatically_derived]
             #header {
@@ -72,35 +74,147 @@ pub(super) fn record(
                 const FINGERPRINT: u64 = #fingerprint;
                 const FIELDS: &'static [&'static str] = &[#(#names),*];
                 const MIN_SIZE: usize = #least;
-                #[inline]
-                fn decode(reader: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
-                    let outer = reader;
-                    let reader = &mut outer.fork();
-                    #enter
-                    #(#decode)*
-                    #leave
-                    outer.join(reader);
-                    ::core::result::Result::Ok(Self { #(#built),* })
-                }
+                #in_two_steps
                 #check
             }
         };
     }
 }
 
+/// The parts of the implementation that read a record in two steps; see `pushdown.rs` of the decoder.
+fn in_two_steps(lifetime: &Lifetime, steps: &Steps<'_>, recursive: bool) -> TokenStream {
+    let avro = runtime();
+    let Steps {
+        first,
+        rest,
+        positions,
+        solid,
+        built,
+        ..
+    } = steps;
+    let (reader, result) = (
+        quote!(&mut #avro::Reader<#lifetime>),
+        quote!(::core::result::Result<Self, #avro::AvroError>),
+    );
+    if recursive {
+        // Its depth is counted around the whole record.
+        return quote! {
+            const POSITIONS: &'static [(&'static str, usize)] = &[];
+            const SOLID: usize = usize::MAX;
+            #[inline]
+            fn decode_upto<const N: usize>(reader: #reader) -> #result {
+                let outer = reader;
+                let reader = &mut outer.fork();
+                let upto = usize::MAX;
+                reader.enter()?;
+                #(#first)*
+                reader.leave();
+                outer.join(reader);
+                ::core::result::Result::Ok(Self { #(#built),* })
+            }
+            #[inline]
+            fn decode_rest<const N: usize>(self, _: #reader) -> #result {
+                ::core::result::Result::Ok(self)
+            }
+        };
+    }
+    let bound = quote! {
+        let upto = const { #avro::pushdown::at_least(N, <Self as #avro::AvroRecord<#lifetime>>::SOLID) };
+    };
+    quote! {
+        const POSITIONS: &'static [(&'static str, usize)] = &[#(#positions),*];
+        const SOLID: usize = #solid;
+        #[inline]
+        fn decode_upto<const N: usize>(reader: #reader) -> #result {
+            #bound
+            let outer = reader;
+            let reader = &mut outer.fork();
+            #(#first)*
+            outer.join(reader);
+            ::core::result::Result::Ok(Self { #(#built),* })
+        }
+        #[inline]
+        fn decode_rest<const N: usize>(mut self, reader: #reader) -> #result {
+            #bound
+            let outer = reader;
+            let reader = &mut outer.fork();
+            #(#rest)*
+            outer.join(reader);
+            ::core::result::Result::Ok(self)
+        }
+    }
+}
+
 /// One line per field, in wire order, for each part of the implementation.
-#[derive(Default)]
 struct Steps<'a> {
-    decode: Vec<TokenStream>,
+    generics: Generics<'a>,
     check: Vec<TokenStream>,
     asserts: Vec<TokenStream>,
     names: Vec<&'a str>,
     built: Vec<TokenStream>,
+    /// For the fields before a bound ..
+    first: Vec<TokenStream>,
+    /// .. and for those behind it.
+    rest: Vec<TokenStream>,
+    /// Pairs of a field's Rust name and its place in the schema.
+    positions: Vec<TokenStream>,
+    /// How many fields stand before the end of the last one that has no placeholder.
+    solid: usize,
+    /// One function per field, which reads it or makes its placeholder.
+    functions: Vec<TokenStream>,
     /// Whether checking is worth lines of its own: decoding would allocate, or another record is inside.
     checked: bool,
 }
 
+/// The generics of the record, for the functions of its fields.
+struct Generics<'a> {
+    lifetime: &'a Lifetime,
+    /// As they are declared, with the payload's lifetime.
+    parameters: TokenStream,
+    /// As they are given to a function: lifetimes are left to rustc.
+    arguments: TokenStream,
+    bounds: Option<&'a syn::WhereClause>,
+}
+
+impl<'a> Generics<'a> {
+    fn of(input: &'a Input, lifetime: &'a Lifetime) -> Self {
+        let params = input.generics.params.iter();
+        let types: Vec<&Ident> = params
+            .filter_map(|param| match param {
+                syn::GenericParam::Type(param) => Some(&param.ident),
+                syn::GenericParam::Const(param) => Some(&param.ident),
+                syn::GenericParam::Lifetime(_) => None,
+            })
+            .collect();
+        Generics {
+            lifetime,
+            parameters: parameters(input, lifetime),
+            arguments: match types.is_empty() {
+                true => TokenStream::new(),
+                false => quote!(::<#(#types),*>),
+            },
+            bounds: input.generics.where_clause.as_ref(),
+        }
+    }
+}
+
 impl<'a> Steps<'a> {
+    fn new(generics: Generics<'a>) -> Self {
+        Steps {
+            generics,
+            check: Vec::new(),
+            asserts: Vec::new(),
+            names: Vec::new(),
+            built: Vec::new(),
+            first: Vec::new(),
+            rest: Vec::new(),
+            positions: Vec::new(),
+            solid: 0,
+            functions: Vec::new(),
+            checked: false,
+        }
+    }
+
     /// Every bound is stated in the same words at the field's type, so that rustc reports one that fails only once.
     fn keep(&mut self, n: usize, schema: &Schema, in_schema: &'a SchemaField, field: &Field) {
         let avro = runtime();
@@ -120,8 +234,37 @@ impl<'a> Steps<'a> {
                 quote!(RECORD),
             ),
         };
-        self.decode
-            .push(quote!(let #local = #avro::field(#name, #from::#read(reader))?;));
+        let record = is_record(&in_schema.ty);
+        let mut value = quote!(#avro::field(#name, #from::#read(reader)));
+        if record {
+            self.solid = n + 1;
+        } else {
+            value = quote! {
+                if now { #value } else { ::core::result::Result::Ok(#from::placeholder()) }
+            };
+        }
+        let read = Ident::new(&format!("__field_{n}"), Span::mixed_site());
+        let Generics {
+            lifetime,
+            parameters,
+            arguments,
+            bounds,
+        } = &self.generics;
+        let ty = &field.ty;
+        self.functions.push(quote! {
+            #[allow(single_use_lifetimes, clippy::extra_unused_lifetimes, clippy::needless_lifetimes)]
+            #[inline(always)]
+            fn #read #parameters(reader: &mut #avro::Reader<#lifetime>, now: bool) -> ::core::result::Result<#ty, #avro::AvroError> #bounds {
+                #value
+            }
+        });
+        self.first
+            .push(quote!(let #local = #read #arguments(reader, #n < upto)?;));
+        self.rest
+            .push(quote!(if #n >= upto { self.#ident = #read #arguments(reader, true)?; }));
+        let rust_name = ident.to_string();
+        let rust_name = rust_name.trim_start_matches("r#");
+        self.positions.push(quote!((#rust_name, #n)));
         self.check
             .push(quote!(#avro::field(#name, #from::check(reader))?;));
         self.built.push(quote!(#ident: #local));
@@ -139,10 +282,11 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn skip(&mut self, name: &str, marker: &TokenStream) {
+    fn skip(&mut self, n: usize, name: &str, marker: &TokenStream) {
         let (avro, wire) = (runtime(), wire());
         let step = quote!(#avro::field(#name, <#marker as #wire::Skip>::skip(reader))?;);
-        self.decode.push(step.clone());
+        self.first.push(quote!(if #n < upto { #step }));
+        self.rest.push(quote!(if #n >= upto { #step }));
         self.check.push(step);
     }
 }
@@ -160,8 +304,13 @@ pub(super) fn never(input: &Input, lifetime: &Lifetime) -> TokenStream {
                 const FINGERPRINT: u64 = 0;
                 const FIELDS: &'static [&'static str] = &[];
                 const MIN_SIZE: usize = 0;
-                fn decode(_: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
+                const POSITIONS: &'static [(&'static str, usize)] = &[];
+                const SOLID: usize = 0;
+                fn decode_upto<const N: usize>(_: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
                     ::core::unreachable!("the schema of this record has a mistake")
+                }
+                fn decode_rest<const N: usize>(self, _: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
+                    ::core::result::Result::Ok(self)
                 }
             }
         };
@@ -179,16 +328,31 @@ fn import(input: &Input) -> TokenStream {
 
 fn header(input: &Input, lifetime: &Lifetime) -> TokenStream {
     let (avro, ident) = (runtime(), &input.ident);
-    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
-    let parameters = match input.generics.params.is_empty() {
+    let (_, type_generics, where_clause) = input.generics.split_for_impl();
+    let parameters = parameters(input, lifetime);
+    quote!(impl #parameters #avro::AvroRecord<#lifetime> for #ident #type_generics #where_clause)
+}
+
+/// The generic parameters as they are declared, with the payload's lifetime in front where the record has none.
+fn parameters(input: &Input, lifetime: &Lifetime) -> TokenStream {
+    let (impl_generics, _, _) = input.generics.split_for_impl();
+    match input.generics.params.is_empty() {
         true => quote!(<#lifetime>),
         false if input.generics.lifetimes().next().is_none() => {
             let parameters = &input.generics.params;
             quote!(<#lifetime, #parameters>)
         }
         false => impl_generics.to_token_stream(),
-    };
-    quote!(impl #parameters #avro::AvroRecord<#lifetime> for #ident #type_generics #where_clause)
+    }
+}
+
+/// Whether a value is a record, which has no placeholder.
+fn is_record(ty: &crate::avro::Type) -> bool {
+    match &ty.kind {
+        Kind::Named(_) => true,
+        Kind::Union(branches) => matches!(&branches[..], [only] if is_record(only)),
+        _ => false,
+    }
 }
 
 /// An assertion that the record behind a field was derived from the same definition. Zero stands for a record whose

@@ -86,7 +86,7 @@ pub(super) fn route(
         let target = match arm.body {
             ArmBody::Chain(stages) => check(stages, false, context, numbering, errors)
                 .and_then(|steps| tail(steps).ok_or(Bad))
-                .map(Target::Chain),
+                .map(|tail| Target::Chain(Box::new(tail))),
             ArmBody::Drop { span, .. } => {
                 let (index, name) = numbering.node();
                 Ok(Target::Drop(Node {

@@ -9,6 +9,7 @@ mod inference;
 mod names;
 mod options;
 mod order;
+mod pushdown;
 mod stage;
 
 use super::ast::{Clause, ClauseValue, Pipeline, Shape, Slot, Value};
@@ -69,7 +70,9 @@ pub(crate) fn pipeline(ast: Pipeline, features: &[String], errors: &mut Errors) 
         plan.is_some(),
         "a pipeline without a finding has all its parts"
     );
-    plan.filter(|plan| inference::check(plan, errors))
+    let mut plan = plan.filter(|plan| inference::check(plan, errors))?;
+    plan.pushdown = pushdown::find(&plan);
+    Some(plan)
 }
 
 /// Sorts the steps by the part that they play. `None` when they are no pipeline.
@@ -93,6 +96,7 @@ fn assemble(
         states,
         source,
         decoder,
+        pushdown: None,
         tail: chain::tail(steps.collect())?,
     })
 }

@@ -42,6 +42,18 @@ pub(super) fn policy(value: &Value, dead_letters: bool, errors: &mut Errors) -> 
     None
 }
 
+/// Reads `on` or `off`.
+pub(super) fn switch(name: &str, value: &Value, errors: &mut Errors) -> Option<bool> {
+    let message = match value.shape.as_ref().ok()? {
+        Shape::Path(Some(word)) if word == "on" => return Some(true),
+        Shape::Path(Some(word)) if word == "off" => return Some(false),
+        Shape::Path(Some(word)) => format!("`{name}` is `on` or `off`, found `{word}`"),
+        other => format!("`{name}` is `on` or `off`, found {}", found(other)),
+    };
+    errors.push(Diagnostic::spanned(Code::WrongValue, &value.tokens, message).help(""));
+    None
+}
+
 /// Reads a literal setting.
 pub(super) fn setting(
     name: &str,

@@ -99,7 +99,7 @@ fn known(
         span,
         on_error: policy,
     };
-    let settings = given.settings;
+    let (settings, whole) = (given.settings, given.whole);
     let ty = stage.turbofish.map(|turbofish| turbofish.ty);
     Ok(match def.kind {
         Kind::Source(path) => Step::Source(SourceStep {
@@ -111,6 +111,7 @@ fn known(
             node,
             carrier: Carrier::Known(decoder),
             record: ty,
+            whole,
             settings,
         }),
         Kind::Transform(which) => {
@@ -226,12 +227,13 @@ fn function(
     context: &Context<'_>,
     errors: &mut Errors,
 ) -> Option<Function> {
-    let function = |head: &TokenStream, with_meta, is_name, first_use| Function {
+    let function = |head: &TokenStream, with_meta, is_name, first_use, reads| Function {
         tokens: value.tokens.clone(),
         head: head.clone(),
         with_meta,
         is_name,
         first_use,
+        reads,
     };
     let error = match value.shape.as_ref().ok()? {
         Shape::Closure(closure) => {
@@ -263,8 +265,9 @@ fn function(
                     Diagnostic::spanned(Code::ClosureArity, &closure.head, message).help(help),
                 );
             }
+            let (first_use, reads) = (closure.first_use, closure.reads.clone());
             return (errors.count() == before)
-                .then(|| function(&closure.head, closure.params == 2, false, closure.first_use));
+                .then(|| function(&closure.head, closure.params == 2, false, first_use, reads));
         }
         Shape::Path(Some(name)) if context.variables.contains(name) => {
             let message = format!(
@@ -279,6 +282,7 @@ fn function(
                 false,
                 name.is_some(),
                 FirstUse::Other,
+                None,
             ));
         }
         other => {
@@ -300,6 +304,7 @@ fn function(
 #[derive(Default)]
 struct Given {
     policy: Option<Policy>,
+    whole: bool,
     settings: Settings,
 }
 
@@ -320,6 +325,9 @@ fn named(stage: &Stage, def: &StageDef, context: &Context<'_>, errors: &mut Erro
         match option.kind {
             OptionKind::Policy => {
                 given.policy = options::policy(value, context.dead_letters, errors)
+            }
+            OptionKind::Switch => {
+                given.whole = options::switch(&word, value, errors) == Some(false);
             }
             OptionKind::Setting { config, rule } => {
                 let text = options::setting(&word, value, config, rule, errors);
@@ -484,6 +492,7 @@ fn own(
             node,
             carrier: Carrier::Own(path),
             record: type_argument,
+            whole: true,
             settings,
         }),
         Part::Sink => Step::Sink(SinkStep {

@@ -70,7 +70,16 @@ pub(super) fn constant(plan: &Plan, root: Root<'_>) -> TokenStream {
     let span = root.at(place);
     let title = &plan.title;
     let entries = entries(plan);
-    let nodes = entries.iter().map(|entry| entry.tokens(root));
+    let early = plan.pushdown.as_ref().map(|pushdown| &pushdown.fields);
+    let nodes = entries.iter().enumerate().map(|(n, entry)| {
+        // The first transform stands behind source and decoder.
+        let early = early.filter(|_| n == 2).map(|fields| {
+            let span = root.at(entry.node.span);
+            quote_spanned!(span=> .early(&[#(#fields),*]))
+        });
+        let node = entry.tokens(root);
+        quote::quote!(#node #early)
+    });
     let ty = root.private("Graph", place);
     quote_spanned! {span=>
         {

@@ -8,7 +8,7 @@ use quote::{format_ident, quote_spanned};
 
 use super::tokens::Root;
 use crate::pipeline::plan::{
-    Call, End, Function, Node, Plan, Policy, RouteStep, SinkStep, Tail, Target, TeeStep,
+    Call, End, Function, Node, Plan, Policy, Pushdown, RouteStep, SinkStep, Target, TeeStep,
     TransformStep,
 };
 use crate::pipeline::registry::Transform;
@@ -31,8 +31,17 @@ enum Leave<'a> {
 /// The closure that `drive` runs over every batch. Variables of its surroundings: `decoder`, `decode`, `sink0` and so on.
 pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     let writer = Writer { form, root };
-    let body = writer.tail(&plan.tail, Leave::Continue);
-    let decode = decode(plan, writer);
+    let body = match &plan.pushdown {
+        Some(pushdown) => writer.early_filter(plan, pushdown),
+        None => {
+            let (decode, body) = (
+                decode(plan, writer),
+                writer.tail(&plan.tail.transforms, &plan.tail.end, Leave::Continue),
+            );
+            quote::quote!(#decode #body)
+        }
+    };
+    let tombstone = tombstone(plan, root);
     let place = plan.source.node.span;
     let span = root.at(place);
     let (batch, output) = (root.private("Batch", place), root.private("Output", place));
@@ -40,7 +49,7 @@ pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
         |batch: &#batch<'_>, out: &mut #output| {
             for record in batch.records() {
                 out.begin(record);
-                #decode
+                #tombstone
                 #body
             }
             ::core::result::Result::Ok(())
@@ -53,26 +62,57 @@ pub(super) fn sink_variable(step: &SinkStep, root: Root<'_>) -> Ident {
     format_ident!("sink{}", step.slot, span = root.at(step.node.span))
 }
 
+fn tombstone(plan: &Plan, root: Root<'_>) -> TokenStream {
+    let node = &plan.decoder.node;
+    let (n, span) = (node.index, root.at(node.span));
+    quote_spanned! {span=>
+        if record.is_tombstone() {
+            out.tombstone(#n);
+            continue;
+        }
+    }
+}
+
 fn decode(plan: &Plan, writer: Writer<'_>) -> TokenStream {
     let node = &plan.decoder.node;
     let root = writer.root;
     let span = root.at(node.span);
     let helper = root.private("stage::decode", node.span);
     let call = quote_spanned!(span=> #helper(decoder, &mut decode, record));
-    let decoded = writer.or_else(call, node, Leave::Continue);
-    let n = node.index;
-    quote_spanned! {span=>
-        if record.is_tombstone() {
-            out.tombstone(#n);
-            continue;
-        }
-        #decoded
-    }
+    writer.or_else(call, node, Leave::Continue)
 }
 
 impl Writer<'_> {
+    /// Decodes the fields that the first filter looks at, asks it, and decodes the rest of what passes.
+    fn early_filter(self, plan: &Plan, pushdown: &Pushdown) -> TokenStream {
+        let (node, root) = (&plan.decoder.node, self.root);
+        let span = root.at(node.span);
+        let helper = |name: &str| root.private(&format!("{}::{name}", pushdown.path), node.span);
+        let (upto, first, rest) = (
+            helper("fields_upto"),
+            helper("decode_upto"),
+            helper("decode_rest"),
+        );
+        let Pushdown { ty, fields, .. } = pushdown;
+        let first = quote_spanned!(span=> #first::<_, __FIELDS>(decoder, &mut decode, record));
+        let first = self.tried(first, node, Leave::Continue);
+        let rest = quote_spanned!(span=> #rest::<_, __FIELDS>(decoder, r, rest));
+        let rest = self.or_else(rest, node, Leave::Continue);
+        let Some((filter, transforms)) = plan.tail.transforms.split_first() else {
+            unreachable!("what is pushed down is a filter")
+        };
+        let body = self.tail(transforms, &plan.tail.end, Leave::Continue);
+        let filter = self.transform(filter, quote::quote!(#rest #body), Leave::Continue);
+        quote_spanned! {span=>
+            const __FIELDS: usize = #upto::<#ty>(&[#(#fields),*]);
+            #first
+            let (r, rest) = value;
+            #filter
+        }
+    }
+
     /// What becomes of the record `r`.
-    fn tail(self, tail: &Tail, leave: Leave<'_>) -> TokenStream {
+    fn tail(self, transforms: &[TransformStep], end: &End, leave: Leave<'_>) -> TokenStream {
         // Behind a `flat_map` the record is a child, and a stage that ends it ends the child alone.
         let expands = |step: &TransformStep| {
             matches!(
@@ -81,19 +121,19 @@ impl Writer<'_> {
             )
         };
         let leave_at = |n: usize| {
-            if tail.transforms[..n].iter().any(expands) {
+            if transforms[..n].iter().any(expands) {
                 Leave::Continue
             } else {
                 leave
             }
         };
-        let at_end = leave_at(tail.transforms.len());
-        let mut body = match &tail.end {
+        let at_end = leave_at(transforms.len());
+        let mut body = match end {
             End::Sink(sink) => self.encode(sink, at_end),
             End::Route(route) => self.route(route, at_end),
             End::Tee(tee) => self.tee(tee),
         };
-        for (n, step) in tail.transforms.iter().enumerate().rev() {
+        for (n, step) in transforms.iter().enumerate().rev() {
             body = self.transform(step, body, leave_at(n));
         }
         body
@@ -138,7 +178,7 @@ impl Writer<'_> {
         });
         let arms = step.arms.iter().enumerate().map(|(n, arm)| {
             let body = match &arm.target {
-                Target::Chain(tail) => self.tail(tail, leave),
+                Target::Chain(tail) => self.tail(&tail.transforms, &tail.end, leave),
                 Target::Drop(node) => {
                     let span = root.at(node.span);
                     let (n, leave) = (node.index, self.leave(leave, span));
@@ -168,7 +208,7 @@ impl Writer<'_> {
         let arms = step.arms.iter().enumerate().map(|(at, (name, tail))| {
             let name = format_ident!("arm{}_{}", n, at, span = root.at(name.span()));
             let clone = (at != last).then(|| quote_spanned!(span=> let r = #helper(&r);));
-            let body = self.tail(tail, Leave::Arm(&name));
+            let body = self.tail(&tail.transforms, &tail.end, Leave::Arm(&name));
             let label = leaves(&body, &name).then(|| {
                 let label = label(&name, span);
                 quote_spanned!(span=> #label:)

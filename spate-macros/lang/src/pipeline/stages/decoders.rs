@@ -1,6 +1,13 @@
 //! Payload to record.
 
-use crate::pipeline::registry::{Decoder, Kind, ON_ERROR, StageDef};
+use crate::pipeline::registry::{Decoder, Kind, ON_ERROR, OptionDef, OptionKind, StageDef};
+
+const PUSHDOWN: OptionDef = OptionDef {
+    name: "pushdown",
+    kind: OptionKind::Switch,
+    doc: "Whether a `filter` right behind the decoder is asked before the fields behind those that it looks at are decoded: `on` (the \
+          default) where its closure is seen to look at fields only, or `off`.",
+};
 
 pub(super) const ALL: &[StageDef] = &[
     StageDef {
@@ -8,9 +15,10 @@ pub(super) const ALL: &[StageDef] = &[
         kind: Kind::Decoder(Decoder {
             path: "avro::Avro",
             record: None,
+            pushdown: Some("avro::pushdown"),
         }),
         positional: &[],
-        options: &[ON_ERROR],
+        options: &[ON_ERROR, PUSHDOWN],
         type_argument: Some("the record type, one with `#[derive(AvroRecord)]`"),
         fallible: true,
         feature: Some("avro"),
@@ -24,6 +32,7 @@ pub(super) const ALL: &[StageDef] = &[
         kind: Kind::Decoder(Decoder {
             path: "Bytes",
             record: Some("&[u8]"),
+            pushdown: None,
         }),
         positional: &[],
         options: &[],
