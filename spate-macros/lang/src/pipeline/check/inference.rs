@@ -61,7 +61,7 @@ fn tail(tail: &Tail, decoder: &Node, errors: &mut Errors) -> Told {
                 return told;
             }
             let chains = route.arms.iter().filter_map(|arm| match &arm.target {
-                Target::Chain(tail) => Some(tail),
+                Target::Chain(tail) => Some(&**tail),
                 Target::Drop(_) => None,
             });
             first_to_tell(chains, decoder, errors)
