@@ -58,9 +58,10 @@ impl Revocation {
             return RevocationStep::Release;
         }
         let settled = |lane: &LaneId| checkpointer.progress(*lane).is_none_or(|p| p.is_settled());
-        if !self.lanes.iter().all(settled) || checkpointer.is_committing() {
+        if !self.lanes.iter().all(settled) {
             return RevocationStep::Wait;
         }
+        // A lane is behind until its commit is answered.
         if self.lanes.iter().any(|lane| checkpointer.is_behind(*lane)) {
             return RevocationStep::Commit;
         }

@@ -602,5 +602,7 @@ impl Sim {
 
 mod backpressure;
 mod drain;
+mod fanout;
+mod revocations;
 mod stalls;
 mod tests;

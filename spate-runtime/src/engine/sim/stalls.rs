@@ -59,6 +59,8 @@ fn a_sink_that_stores_now_and_then_does_not_stall() {
         assert!(!sim.failure.is_set(), "{:?}", sim.failure.get());
         sim.committed(0) == Some(4000)
     });
+    let last_errors = sim.stats.sinks[0].last_errors();
+    assert_eq!(last_errors, [], "the last attempt succeeded");
     for _ in 0..10_000 {
         sim.step();
     }
