@@ -110,7 +110,7 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_tracker_stands_where_the_longest_stored_prefix_ends(ops in prop::collection::vec(op(), 1..120)) {
