@@ -79,6 +79,12 @@ pub trait Source: Send {
     /// Gives revoked or lost lanes back. Their [`SourceLane`]s have been dropped before.
     fn release(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError>;
 
+    /// How many records of each assigned partition are still to be read, where that is known. Asked at the commit interval;
+    /// no request may be made for it.
+    fn lag(&self) -> Vec<(Partition, i64)> {
+        Vec::new()
+    }
+
     /// Leaves. All lanes have been dropped before; nothing is called afterwards. It may wait, but no longer than
     /// [`CLOSE_LIMIT`]: the drain's budget counts on it.
     fn close(&mut self);
@@ -91,6 +97,9 @@ pub enum Fetched {
     Empty,
     /// A batch is current and can be read.
     Batch,
+    /// There is no record before this offset, and none will be: no batch is current. A partition may end like this, for
+    /// aborted transactions, the markers of all of them and what compaction removed take offsets too.
+    Passed(i64),
     /// The lane has come to its end (bounded sources); nothing will follow.
     End,
 }

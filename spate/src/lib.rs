@@ -52,10 +52,11 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `kafka` | the `kafka` source (librdkafka; needs a C compiler and make) |
+//! | `kafka-tls` | TLS and SASL for it (OpenSSL, built from source; needs perl) |
 //! | `avro` | the `avro` decoder and `#[derive(AvroRecord)]` |
 //! | `clickhouse` | the `clickhouse` sink and `#[derive(Row)]` |
 //! | `jemalloc` | jemalloc for Rust and C code |
-//! | `full` | all stages |
+//! | `full` | all stages; `kafka-tls` and `jemalloc` are apart |
 
 #[doc(hidden)]
 pub mod __private;

@@ -9,10 +9,16 @@ use std::time::Duration;
 use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
 use rdkafka::error::KafkaError;
 use rdkafka::types::RDKafkaConfRes;
-use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 use spate_runtime::config::{ConfigError, Secret, Section, duration};
 
 use crate::passthrough;
+
+mod security;
+mod subscription;
+
+use security::{Sasl, Tls};
+use subscription::Names;
+pub(crate) use subscription::Subscription;
 
 /// Where reading starts on a partition for which the group has committed no offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
@@ -21,11 +27,35 @@ pub(crate) enum StartOffset {
     /// At the oldest record. The default.
     #[default]
     Earliest,
-    /// Behind the newest record: only what is produced from then on. The offset is committed at once, so that another
-    /// member that takes the partition over goes on from there.
+    /// Behind the newest record: only what is produced from then on; `start.rs` tells for which partitions. The offset is
+    /// committed before anything is read, so that another member that takes the partition over goes on from there.
     Latest,
-    /// The pipeline stops. The same where a committed offset no longer exists on the broker.
+    /// The pipeline stops.
     Fail,
+}
+
+/// What happens where the next offset to read no longer exists on the broker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnOffsetGap {
+    /// The pipeline stops with the numbers. The default.
+    #[default]
+    Fail,
+    /// Reading goes on at the oldest record.
+    Earliest,
+    /// Reading goes on behind the newest record.
+    Latest,
+}
+
+/// How the members of the group share its partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GroupProtocol {
+    /// A member that leads the group assigns. The default.
+    #[default]
+    Classic,
+    /// The broker assigns (Apache Kafka 4).
+    Consumer,
 }
 
 /// The section as it is written; [`Kafka`](crate::Kafka) shows it.
@@ -37,13 +67,25 @@ struct KafkaConfig {
     topic: Option<String>,
     #[serde(default)]
     topics: Option<Names>,
+    #[serde(default)]
+    topic_pattern: Option<String>,
     group_id: String,
     #[serde(default)]
+    group_instance_id: Option<String>,
+    #[serde(default)]
+    group_protocol: GroupProtocol,
+    #[serde(default)]
     start_offset: StartOffset,
+    #[serde(default)]
+    on_offset_gap: OnOffsetGap,
     #[serde(default = "default_startup_timeout", with = "duration")]
     startup_timeout: Duration,
     #[serde(default = "default_assignment_timeout", with = "duration")]
     assignment_timeout: Duration,
+    #[serde(default)]
+    tls: Option<Tls>,
+    #[serde(default)]
+    sasl: Option<Sasl>,
     #[serde(default)]
     rdkafka: BTreeMap<String, Secret>,
 }
@@ -56,55 +98,18 @@ const fn default_assignment_timeout() -> Duration {
     Duration::from_secs(300)
 }
 
-/// A list, or one text with commas between the names.
-struct Names(Vec<String>);
-
-impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(NamesVisitor)
-    }
-}
-
-struct NamesVisitor;
-
-impl<'de> Visitor<'de> for NamesVisitor {
-    type Value = Names;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of names")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Names, E> {
-        Ok(Names(
-            text.split(',').map(|name| name.trim().to_owned()).collect(),
-        ))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Names, A::Error> {
-        let mut names = Vec::new();
-        while let Some(name) = items.next_element::<String>()? {
-            if name.contains(',') {
-                return Err(A::Error::custom(
-                    "a name of the list contains a comma; write one name per item",
-                ));
-            }
-            names.push(name.trim().to_owned());
-        }
-        Ok(Names(names))
-    }
-}
-
 /// The section, checked.
 pub(crate) struct Settings {
-    pub(crate) topics: Vec<String>,
+    pub(crate) subscription: Subscription,
     pub(crate) group_id: String,
     pub(crate) start_offset: StartOffset,
+    pub(crate) group_protocol: GroupProtocol,
     pub(crate) startup_timeout: Duration,
     pub(crate) assignment_timeout: Duration,
     /// Only records of committed transactions are read; librdkafka's default.
     pub(crate) read_committed: bool,
     client: ClientConfig,
-    /// Whatever `rdkafka:` sets; kept out of every error.
+    /// Whatever `rdkafka:` sets, and secrets; kept out of every error.
     values: Vec<String>,
 }
 
@@ -119,69 +124,94 @@ impl Settings {
         if brokers.is_empty() || !brokers.iter().all(|broker| is_broker(broker)) {
             return Err(section.error("brokers", "expected one or more `host:port`"));
         }
-        let topics = match (config.topics, config.topic) {
-            (Some(_), Some(_)) => {
-                return Err(section.error("topics", "`topic` is set as well; set one of the two"));
+        let subscription =
+            Subscription::read(section, config.topic, config.topics, config.topic_pattern)?;
+        let named = |key: &str, name: &str, what: &str| {
+            if name.is_empty() || name.contains('\0') {
+                return Err(section.error(key, format!("expected {what}")));
             }
-            (Some(topics), None) => topics.0,
-            (None, Some(topic)) => vec![topic],
-            (None, None) => {
-                return Err(section.error(
-                    "topics",
-                    "missing; set `topics: [..]`, `topic`, or `kafka(topic = \"..\")`",
-                ));
-            }
+            Ok(())
         };
-        check_topics(section, &topics)?;
-        if config.group_id.is_empty() || config.group_id.contains('\0') {
-            return Err(section.error("group_id", "expected the name of the consumer group"));
-        }
+        named(
+            "group_id",
+            &config.group_id,
+            "the name of the consumer group",
+        )?;
+        let consumer = config.group_protocol == GroupProtocol::Consumer;
         for (key, value) in &config.rdkafka {
-            if let Err(message) = passthrough::check(key, value.expose()) {
+            if let Err(message) = passthrough::check(key, value.expose(), consumer) {
                 return Err(section.error(&format!("rdkafka.{key}"), message));
             }
         }
+        let mut values: Vec<String> = config
+            .rdkafka
+            .values()
+            .map(|value| value.expose().to_owned())
+            .collect();
         let mut client = ClientConfig::new();
         client
             .set_log_level(RDKafkaLogLevel::Info)
             .set("fetch.queue.backoff.ms", "5")
-            .set("client.id", "spate");
+            .set("client.id", "spate")
+            // Kafka's own topics: a pattern that matched them would read what reading it commits.
+            .set("topic.blacklist", "^__");
         for (key, value) in &config.rdkafka {
             client.set(key, value.expose());
         }
         if config.rdkafka.contains_key("debug") {
             client.set_log_level(RDKafkaLogLevel::Debug);
         }
+        let (tls, sasl) = (config.tls.as_ref(), config.sasl.as_ref());
+        security::apply(section, tls, sasl, &mut client, &mut values)?;
+        let protocol = client.get("security.protocol").unwrap_or_default();
+        let other = |broker: &String| {
+            let prefix = broker.split_once("://").map(|(prefix, _)| prefix);
+            prefix.is_some_and(|prefix| !prefix.eq_ignore_ascii_case(protocol))
+        };
+        if brokers.iter().any(other) {
+            return Err(section.error(
+                "brokers",
+                "the protocol before `://` is not the one that `tls` and `sasl` make; remove it",
+            ));
+        }
+        if let Some(instance) = &config.group_instance_id {
+            named(
+                "group_instance_id",
+                instance,
+                "a name that no other process of the group has",
+            )?;
+            client.set("group.instance.id", instance);
+        }
         client
             .set("bootstrap.servers", brokers.join(","))
             .set("group.id", &config.group_id)
-            .set("group.protocol", "classic")
+            .set(
+                "group.protocol",
+                if consumer { "consumer" } else { "classic" },
+            )
             .set("enable.auto.commit", "false")
             .set("enable.auto.offset.store", "false")
-            .set("enable.partition.eof", "false")
-            // Start offsets are given with every assignment: this is for offsets that no longer exist, and there only the
-            // oldest record loses nothing that is still on the broker.
+            // How far reading is at the end of a partition, behind what leaves no record.
+            .set("enable.partition.eof", "true")
+            // Start offsets are given with every assignment: this is for offsets that no longer exist.
             .set(
                 "auto.offset.reset",
-                if config.start_offset == StartOffset::Fail {
-                    "error"
-                } else {
-                    "earliest"
+                match config.on_offset_gap {
+                    OnOffsetGap::Fail => "error",
+                    OnOffsetGap::Earliest => "earliest",
+                    OnOffsetGap::Latest => "latest",
                 },
             );
         let settings = Settings {
-            topics,
+            subscription,
             group_id: config.group_id,
             start_offset: config.start_offset,
+            group_protocol: config.group_protocol,
             startup_timeout: config.startup_timeout,
             assignment_timeout: config.assignment_timeout,
             read_committed: true,
             client,
-            values: config
-                .rdkafka
-                .into_values()
-                .map(|value| value.expose().to_owned())
-                .collect(),
+            values,
         };
         settings.check_client(section)
     }
@@ -230,7 +260,7 @@ impl Settings {
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")
-            .field("topics", &self.topics)
+            .field("subscription", &self.subscription)
             .finish_non_exhaustive()
     }
 }
@@ -258,34 +288,6 @@ fn is_broker(text: &str) -> bool {
 
 fn has_space(text: &str) -> bool {
     text.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-fn check_topics(section: &Section, topics: &[String]) -> Result<(), ConfigError> {
-    if topics.is_empty() {
-        return Err(section.error("topics", "expected at least one topic"));
-    }
-    for (index, topic) in topics.iter().enumerate() {
-        if topic.starts_with('^') {
-            return Err(section.error(
-                "topics",
-                "patterns of topics are not supported; list the topics",
-            ));
-        }
-        let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        if topic.is_empty()
-            || topic.len() > 249
-            || topic == "."
-            || topic == ".."
-            || !topic.chars().all(legal)
-        {
-            let message = "not a topic's name: 1 to 249 letters, digits, `.`, `_` or `-`";
-            return Err(section.error("topics", message));
-        }
-        if topics[..index].contains(topic) {
-            return Err(section.error("topics", "a topic is listed twice"));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,10 @@
 
 use spate_runtime::error::ConnectorError;
 
+mod codes;
+
+use codes::Class;
+
 /// An error code of librdkafka (negative) or of the Kafka protocol (positive).
 ///
 /// A number and not the bindings' enum: brokers may send codes that the enum does not know.
@@ -18,8 +22,6 @@ impl Code {
     pub(crate) const BAD_MSG: Code = Code(-199);
     pub(crate) const BAD_COMPRESSION: Code = Code(-198);
     pub(crate) const PARTITION_EOF: Code = Code(-191);
-    pub(crate) const UNKNOWN_PARTITION: Code = Code(-190);
-    pub(crate) const LOCAL_UNKNOWN_TOPIC: Code = Code(-188);
     pub(crate) const ALL_BROKERS_DOWN: Code = Code(-187);
     pub(crate) const INVALID_ARG: Code = Code(-186);
     pub(crate) const SSL: Code = Code(-181);
@@ -27,21 +29,17 @@ impl Code {
     pub(crate) const NOT_IMPLEMENTED: Code = Code(-170);
     pub(crate) const AUTHENTICATION: Code = Code(-169);
     pub(crate) const NO_OFFSET: Code = Code(-168);
-    pub(crate) const UNSUPPORTED_FEATURE: Code = Code(-165);
     pub(crate) const FATAL: Code = Code(-150);
-    pub(crate) const NOT_CONFIGURED: Code = Code(-145);
     pub(crate) const AUTO_OFFSET_RESET: Code = Code(-140);
+    #[cfg(test)]
     pub(crate) const UNKNOWN_TOPIC_OR_PART: Code = Code(3);
     pub(crate) const MSG_SIZE_TOO_LARGE: Code = Code(10);
-    pub(crate) const OFFSET_METADATA_TOO_LARGE: Code = Code(12);
     pub(crate) const TOPIC_EXCEPTION: Code = Code(17);
     pub(crate) const INCONSISTENT_GROUP_PROTOCOL: Code = Code(23);
     pub(crate) const INVALID_GROUP_ID: Code = Code(24);
     pub(crate) const INVALID_SESSION_TIMEOUT: Code = Code(26);
-    pub(crate) const INVALID_COMMIT_OFFSET_SIZE: Code = Code(28);
     pub(crate) const TOPIC_AUTHORIZATION_FAILED: Code = Code(29);
     pub(crate) const GROUP_AUTHORIZATION_FAILED: Code = Code(30);
-    pub(crate) const CLUSTER_AUTHORIZATION_FAILED: Code = Code(31);
     pub(crate) const UNSUPPORTED_SASL_MECHANISM: Code = Code(33);
     pub(crate) const ILLEGAL_SASL_STATE: Code = Code(34);
     pub(crate) const UNSUPPORTED_VERSION: Code = Code(35);
@@ -49,6 +47,14 @@ impl Code {
     pub(crate) const SASL_AUTHENTICATION_FAILED: Code = Code(58);
     pub(crate) const GROUP_MAX_SIZE_REACHED: Code = Code(81);
     pub(crate) const FENCED_INSTANCE_ID: Code = Code(82);
+    pub(crate) const UNRELEASED_INSTANCE_ID: Code = Code(111);
+    pub(crate) const UNSUPPORTED_ASSIGNOR: Code = Code(112);
+    pub(crate) const INVALID_REGULAR_EXPRESSION: Code = Code(128);
+
+    /// Whether a topic or partition is not there, or may not be read.
+    pub(crate) fn is_of_topic(self) -> bool {
+        codes::class(self) == Class::Topic
+    }
 }
 
 /// An error as the client reports it.
@@ -66,10 +72,8 @@ pub(crate) struct ClientError {
 /// Where an error came up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Before the first assignment: a topic may still be created.
-    Starting,
-    /// Afterwards.
-    Running,
+    /// In the client: the group, the connections.
+    Client,
     /// In the queue of a partition, where the client's next step after an unreadable batch is to skip it.
     Partition,
     /// In the answer to a commit or a look-up.
@@ -90,49 +94,21 @@ pub(crate) fn classify(error: &ClientError, stage: Stage) -> Verdict {
     if error.fatal {
         return Verdict::Fatal;
     }
-    match error.code {
-        Code::NONE | Code::PARTITION_EOF => Verdict::Ignore,
-        Code::AUTHENTICATION
-        | Code::SASL_AUTHENTICATION_FAILED
-        | Code::UNSUPPORTED_SASL_MECHANISM
-        | Code::ILLEGAL_SASL_STATE
-        | Code::SECURITY_DISABLED
-        | Code::TOPIC_AUTHORIZATION_FAILED
-        | Code::GROUP_AUTHORIZATION_FAILED
-        | Code::CLUSTER_AUTHORIZATION_FAILED
-        | Code::TOPIC_EXCEPTION
-        | Code::INVALID_GROUP_ID
-        | Code::INCONSISTENT_GROUP_PROTOCOL
-        | Code::INVALID_SESSION_TIMEOUT
-        | Code::GROUP_MAX_SIZE_REACHED
-        | Code::FENCED_INSTANCE_ID
-        | Code::UNSUPPORTED_VERSION
-        | Code::UNSUPPORTED_FEATURE
-        | Code::INVALID_ARG
-        | Code::NOT_CONFIGURED
-        | Code::OFFSET_METADATA_TOO_LARGE
-        | Code::INVALID_COMMIT_OFFSET_SIZE
-        | Code::AUTO_OFFSET_RESET
-        | Code::FATAL => Verdict::Fatal,
-        Code::UNKNOWN_TOPIC_OR_PART | Code::LOCAL_UNKNOWN_TOPIC | Code::UNKNOWN_PARTITION => {
-            match stage {
-                Stage::Running | Stage::Partition => Verdict::Fatal,
-                Stage::Starting | Stage::Request => Verdict::Retryable,
-            }
-        }
-        Code::BAD_MSG
-        | Code::BAD_COMPRESSION
-        | Code::NOT_IMPLEMENTED
-        | Code::MSG_SIZE_TOO_LARGE => match stage {
-            Stage::Partition => Verdict::Fatal,
-            _ => Verdict::Retryable,
-        },
-        Code::SSL if tls_rejected(&error.reason) => Verdict::Fatal,
-        _ => Verdict::Retryable,
+    match codes::class(error.code) {
+        Class::None => Verdict::Ignore,
+        Class::Fatal => Verdict::Fatal,
+        // How long a topic may be missing is decided by `topics.rs`.
+        Class::Passing | Class::Topic => Verdict::Retryable,
+        Class::Batch if stage == Stage::Partition => Verdict::Fatal,
+        Class::Batch => Verdict::Retryable,
+        Class::Tls if tls_rejected(&error.reason) => Verdict::Fatal,
+        Class::Tls => Verdict::Retryable,
+        Class::Sasl if cut_off(&error.reason) => Verdict::Retryable,
+        Class::Sasl => Verdict::Fatal,
     }
 }
 
-/// Whether a handshake was refused for what was shown, and not cut off.
+/// Whether a TLS handshake was refused for what was shown, and not cut off.
 fn tls_rejected(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     [
@@ -141,9 +117,18 @@ fn tls_rejected(reason: &str) -> bool {
         "wrong version number",
         "unknown ca",
         "no suitable",
+        "hostname mismatch",
     ]
     .iter()
     .any(|sign| reason.contains(sign))
+}
+
+/// Whether a SASL handshake ended because the broker went away: the client gives that the code of a refusal.
+fn cut_off(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    ["transport failure", "timed out", "disconnected"]
+        .iter()
+        .any(|sign| reason.contains(sign))
 }
 
 impl ClientError {
@@ -167,38 +152,44 @@ impl ClientError {
     fn hint(&self, stage: Stage) -> Option<&'static str> {
         Some(match self.code {
             Code::AUTHENTICATION | Code::SASL_AUTHENTICATION_FAILED | Code::ILLEGAL_SASL_STATE => {
-                "check the `sasl.` settings under `source.rdkafka`"
+                "check `source.sasl`"
             }
             Code::UNSUPPORTED_SASL_MECHANISM => {
-                "set `source.rdkafka.sasl.mechanism` to one that the broker offers"
+                "set `source.sasl.mechanism` to one that the broker offers"
             }
             Code::SECURITY_DISABLED => {
-                "the broker has no security: check `source.rdkafka.security.protocol`"
+                "the broker has no security: remove `source.tls` and `source.sasl`"
             }
-            Code::SSL => {
-                "check the `ssl.` settings under `source.rdkafka` and the broker's certificate"
-            }
+            Code::SSL => "check `source.tls` and the broker's certificate",
             Code::TOPIC_AUTHORIZATION_FAILED => "allow this user to READ and DESCRIBE the topic",
             Code::GROUP_AUTHORIZATION_FAILED => {
                 "allow this user to READ the group `source.group_id`"
             }
             Code::TOPIC_EXCEPTION => "check `source.topics`",
+            Code::INVALID_REGULAR_EXPRESSION => {
+                "brokers take patterns in the syntax of RE2: check `source.topic_pattern`"
+            }
             Code::INVALID_GROUP_ID => "check `source.group_id`",
             Code::INCONSISTENT_GROUP_PROTOCOL => {
-                "the group's other members use other strategies: check `source.rdkafka.partition.assignment.strategy`"
+                "the group's other members use another protocol or other strategies: check `source.group_protocol` and \
+                 `source.rdkafka.partition.assignment.strategy`"
+            }
+            Code::UNSUPPORTED_ASSIGNOR => "check `source.rdkafka.group.remote.assignor`",
+            Code::UNSUPPORTED_VERSION => {
+                "the broker is too old for a setting: `source.group_protocol: consumer` needs Apache Kafka 4"
             }
             Code::INVALID_SESSION_TIMEOUT => {
                 "set `source.rdkafka.session.timeout.ms` within the broker's limits"
             }
             Code::FENCED_INSTANCE_ID => {
-                "another process runs with the same `group.instance.id`: give every process its own"
+                "another process runs with the same `source.group_instance_id`: give every process its own"
+            }
+            Code::UNRELEASED_INSTANCE_ID => {
+                "another process runs with the same `source.group_instance_id`, or ran and its session has not ended yet: give \
+                 every process its own"
             }
             Code::GROUP_MAX_SIZE_REACHED => {
                 "the group is full: raise the broker's group.max.size or run fewer processes"
-            }
-            Code::AUTO_OFFSET_RESET => {
-                "records between the committed offset and the partition's oldest one are gone; \
-                 set `source.start_offset` to go on from the oldest, or move the group's offset"
             }
             Code::BAD_COMPRESSION | Code::NOT_IMPLEMENTED if stage == Stage::Partition => {
                 "this build cannot read the batch, and the client would skip it"

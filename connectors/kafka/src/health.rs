@@ -3,7 +3,7 @@
 //! An outage is no failure while it may pass. But a pipeline that waits for its first assignment, or for one that it lost,
 //! beyond the configured time ends with an error that quotes what the client said last.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use spate_runtime::error::ConnectorError;
@@ -17,31 +17,30 @@ const QUIET: Duration = Duration::from_secs(10);
 /// What the client has said, and since when nothing has been assigned.
 #[derive(Debug)]
 pub(crate) struct Health {
-    topics: Vec<String>,
+    /// What is read, for texts.
+    what: String,
     startup_timeout: Duration,
     assignment_timeout: Duration,
     waiting_since: Option<Time>,
     /// Whether there was an assignment before.
     joined: bool,
-    missing: BTreeSet<String>,
     last_error: Option<(Time, String)>,
     told: BTreeMap<Code, Time>,
 }
 
 impl Health {
-    /// A timeout of zero is none.
+    /// `what` names what is read. A timeout of zero is none.
     pub(crate) fn new(
-        topics: Vec<String>,
+        what: String,
         startup_timeout: Duration,
         assignment_timeout: Duration,
     ) -> Self {
         Health {
-            topics,
+            what,
             startup_timeout,
             assignment_timeout,
             waiting_since: None,
             joined: false,
-            missing: BTreeSet::new(),
             last_error: None,
             told: BTreeMap::new(),
         }
@@ -67,20 +66,7 @@ impl Health {
         error: &ClientError,
         now: Time,
     ) -> Result<Option<ConnectorError>, ConnectorError> {
-        if error.code == Code::UNKNOWN_TOPIC_OR_PART {
-            // The client names the topic in the text only: `Subscribed topic not available: NAME: Broker: ..`.
-            let named = self
-                .topics
-                .iter()
-                .filter(|topic| error.reason.contains(&format!(": {topic}: ")));
-            self.missing.extend(named.cloned().collect::<Vec<_>>());
-        }
-        let stage = if self.joined {
-            Stage::Running
-        } else {
-            Stage::Starting
-        };
-        match error.judge(stage, "Kafka") {
+        match error.judge(Stage::Client, "Kafka") {
             None => Ok(None),
             Some(judged) if judged.is_retryable() => Ok(self.tell(error.code, judged, now)),
             Some(judged) => Err(judged),
@@ -109,11 +95,20 @@ impl Health {
         Some(error)
     }
 
-    /// Ends the waiting when its time is over.
+    /// Takes a retryable error that is told in any case.
+    pub(crate) fn note(&mut self, error: &ConnectorError, now: Time) {
+        self.last_error = Some((now, error.message.clone()));
+    }
+
+    /// Ends the waiting when its time is over; `topics` are the complaints about them.
     ///
     /// # Errors
     /// It is: fatal, told once.
-    pub(crate) fn check(&mut self, now: Time) -> Result<(), ConnectorError> {
+    pub(crate) fn check(
+        &mut self,
+        now: Time,
+        topics: impl FnOnce() -> Vec<String>,
+    ) -> Result<(), ConnectorError> {
         let Some(since) = self.waiting_since else {
             return Ok(());
         };
@@ -126,30 +121,13 @@ impl Health {
             return Ok(());
         }
         self.waiting_since = None;
-        let topics: Vec<String> = self
-            .topics
-            .iter()
-            .map(|topic| format!("`{topic}`"))
-            .collect();
         let mut text = format!(
             "no partition of {} was assigned within {timeout:?} (`source.{setting}`)",
-            topics.join(", ")
+            self.what
         );
-        if !self.missing.is_empty() && !self.joined {
-            let missing: Vec<String> = self
-                .missing
-                .iter()
-                .map(|topic| format!("`{topic}`"))
-                .collect();
-            let verb = if missing.len() == 1 {
-                "does not exist"
-            } else {
-                "do not exist"
-            };
-            text.push_str(&format!(
-                "; {} {verb} on the brokers, or this user may not see it",
-                missing.join(", ")
-            ));
+        for complaint in topics() {
+            text.push_str("; ");
+            text.push_str(&complaint);
         }
         match &self.last_error {
             Some((at, error)) => {
@@ -174,7 +152,7 @@ mod tests {
     }
 
     fn health() -> Health {
-        let topics = vec!["orders".to_owned(), "lines".to_owned()];
+        let topics = "`orders`, `lines`".to_owned();
         let mut health = Health::new(topics, Duration::from_secs(30), Duration::from_secs(300));
         health.waits(at(0));
         health
@@ -206,8 +184,11 @@ mod tests {
                 )
                 .is_ok()
         );
-        assert!(health.check(at(29)).is_ok());
-        let text = health.check(at(30)).expect_err("the time is over").message;
+        assert!(health.check(at(29), Vec::new).is_ok());
+        let text = health
+            .check(at(30), Vec::new)
+            .expect_err("the time is over")
+            .message;
         for part in [
             "`orders`, `lines`",
             "30s",
@@ -218,19 +199,17 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("brokers are down"), "{text}");
-        assert!(health.check(at(31)).is_ok(), "it is told once");
+        assert!(health.check(at(31), Vec::new).is_ok(), "it is told once");
     }
 
     #[test]
-    fn a_missing_topic_is_named() {
+    fn what_is_wrong_with_the_topics_is_told_too() {
         let mut health = health();
-        let missing = "Subscribed topic not available: lines: Broker: Unknown topic or partition";
-        assert!(
-            health
-                .take(&error(Code::UNKNOWN_TOPIC_OR_PART, missing), at(1))
-                .is_ok()
-        );
-        let text = health.check(at(30)).expect_err("the time is over").message;
+        let complaint = || vec!["`lines` does not exist".to_owned()];
+        let text = health
+            .check(at(30), complaint)
+            .expect_err("the time is over")
+            .message;
         assert!(text.contains("; `lines` does not exist"), "{text}");
     }
 
@@ -238,7 +217,7 @@ mod tests {
     fn an_empty_assignment_ends_the_waiting() {
         let mut health = health();
         health.assigned();
-        assert!(health.check(at(10_000)).is_ok());
+        assert!(health.check(at(10_000), Vec::new).is_ok());
     }
 
     #[test]
@@ -247,8 +226,11 @@ mod tests {
         health.assigned();
         health.waits(at(100));
         health.waits(at(200));
-        assert!(health.check(at(399)).is_ok());
-        let text = health.check(at(400)).expect_err("the time is over").message;
+        assert!(health.check(at(399), Vec::new).is_ok());
+        let text = health
+            .check(at(400), Vec::new)
+            .expect_err("the time is over")
+            .message;
         assert!(
             text.contains("source.assignment_timeout") && text.contains("no error"),
             "{text}"
@@ -257,9 +239,9 @@ mod tests {
 
     #[test]
     fn a_timeout_of_zero_is_none() {
-        let mut health = Health::new(vec!["t".to_owned()], Duration::ZERO, Duration::ZERO);
+        let mut health = Health::new("t".to_owned(), Duration::ZERO, Duration::ZERO);
         health.waits(at(0));
-        assert!(health.check(at(1_000_000)).is_ok());
+        assert!(health.check(at(1_000_000), Vec::new).is_ok());
     }
 
     #[test]
@@ -273,16 +255,5 @@ mod tests {
             })
             .collect();
         assert_eq!(told, [0, 10, 20]);
-    }
-
-    #[test]
-    fn a_topic_that_goes_away_later_is_fatal() {
-        let mut health = health();
-        health.assigned();
-        let gone = "Subscribed topic not available: lines: Broker: Unknown topic or partition";
-        let fatal = health
-            .take(&error(Code::UNKNOWN_TOPIC_OR_PART, gone), at(50))
-            .expect_err("it is fatal");
-        assert!(fatal.message.contains("lines"), "{fatal}");
     }
 }

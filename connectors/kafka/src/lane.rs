@@ -4,6 +4,9 @@
 //! (it pauses and resumes partitions by itself during a cooperative rebalance, and goes back to the last position that it
 //! saw); such records are dropped here, by offset.
 //!
+//! Offsets without a record (aborted transactions and the markers of all of them, what compaction removed) are passed with
+//! the records behind them, or, at the end of the partition, with the client's word for where that is.
+//!
 //! Cost: per batch one call of the client, two uncontended locks; per record one call for its timestamp, no allocation.
 
 use std::sync::Arc;
@@ -24,8 +27,10 @@ pub(crate) struct Lane {
     progress: Arc<Progress>,
     /// The offset behind the last batch that was handed out.
     next_offset: i64,
-    /// Whether anything was handed out yet.
+    /// Whether anything was handed out or passed yet.
     begun: bool,
+    /// The leader epoch of the last record that was handed out; negative if unknown.
+    epoch: i32,
     /// A retryable error that came in the same batch as records; told at the next fetch.
     held_back: Option<ConnectorError>,
     spare: SpareRecords,
@@ -35,10 +40,10 @@ pub(crate) struct Lane {
 #[derive(Debug, PartialEq, Eq)]
 enum Jump {
     None,
-    /// The records from the first to before the second offset are no longer on the broker.
-    Gone(i64, i64),
-    /// The partition was truncated or created anew: it begins again at the second offset, before the first.
-    Restarted(i64, i64),
+    /// The records before this offset, the broker's oldest, are gone.
+    Gone(i64),
+    /// The partition was truncated or created anew: it goes on before what was expected.
+    Restarted,
 }
 
 impl Lane {
@@ -56,6 +61,7 @@ impl Lane {
             progress,
             next_offset: 0,
             begun: false,
+            epoch: -1,
             held_back: None,
             spare: SpareRecords::default(),
         }
@@ -66,31 +72,33 @@ impl Lane {
         Arc::clone(&self.progress)
     }
 
-    /// Takes the errors out of the fetched batch.
-    fn take_errors(&mut self) -> Result<(), ConnectorError> {
+    /// Takes out of the fetched batch what is no record; the offset at which the partition ends, if that was told.
+    fn take_errors(&mut self) -> Result<Option<i64>, ConnectorError> {
         if self.reader.iter().all(|message| message.is_record()) {
-            return Ok(());
+            return Ok(None);
         }
-        let (mut passing, mut fatal) = (None, None);
+        let (mut end, mut passing, mut fatal) = (None, None, None);
         for message in self.reader.iter() {
             let Some(error) = message.error() else {
                 continue;
             };
-            let doing = if error.code == Code::AUTO_OFFSET_RESET {
-                format!(
-                    "offset {} of {} does not exist",
-                    message.offset(),
-                    self.partition
-                )
-            } else {
-                format!("reading {}", self.partition)
-            };
-            match error.judge(Stage::Partition, &doing) {
-                Some(error) if error.is_retryable() => passing = Some(error),
-                Some(error) => {
-                    fatal.get_or_insert(error);
+            match error.code {
+                Code::PARTITION_EOF => end = Some(message.offset()),
+                // What is to be done about it is decided with the numbers, which the control plane looks up.
+                Code::AUTO_OFFSET_RESET => self.progress.meet_gap(),
+                code => {
+                    if code == Code::TOPIC_AUTHORIZATION_FAILED {
+                        self.progress.set_refused(true);
+                    }
+                    let doing = format!("reading {}", self.partition);
+                    match error.judge(Stage::Partition, &doing) {
+                        Some(error) if error.is_retryable() => passing = Some(error),
+                        Some(error) => {
+                            fatal.get_or_insert(error);
+                        }
+                        None => {}
+                    }
                 }
-                None => {}
             }
         }
         if let Some(error) = fatal {
@@ -103,66 +111,90 @@ impl Lane {
             // The client takes an error's offset for a consumed one and could go on behind it.
             self.progress.want_rewind();
             self.held_back = passing;
+            return Ok(None);
         }
-        Ok(())
+        Ok(end)
     }
 
     /// Keeps what was not handed out before, each record once and in order.
-    fn keep_order(&mut self) {
+    fn keep_order(&mut self) -> Result<(), ConnectorError> {
         let floor = if self.begun {
             self.next_offset
         } else {
             i64::MIN
         };
         let mut check = Ascending(floor);
-        if !self
+        if self
             .reader
             .iter()
             .all(|message| check.goes_on(message.offset()))
         {
-            let mut filter = Ascending(floor);
-            self.reader
-                .retain(|message| filter.goes_on(message.offset()));
+            return Ok(());
+        }
+        let mut filter = Ascending(floor);
+        let (epoch, mut other) = (self.epoch, None);
+        self.reader.retain(|message| {
+            let kept = filter.goes_on(message.offset());
+            if !kept && is_another(epoch, message.leader_epoch()) {
+                other.get_or_insert(message.offset());
+            }
+            kept
+        });
+        match other {
+            None => Ok(()),
+            Some(offset) => {
+                self.reader.clear();
+                Err(self.restarted(offset))
+            }
         }
     }
 
-    /// Finds out why offsets do not go on where they stopped.
-    fn check_jump(&mut self) -> Result<(), ConnectorError> {
+    /// Finds out why offsets do not go on where they stopped: with the first record, or else at the partition's end.
+    fn check_jump(&mut self, end: Option<i64>) -> Result<(), ConnectorError> {
         let Some(expected) = self.progress.position() else {
             return Ok(());
         };
-        let Some(first) = self.reader.iter().next().map(|message| message.offset()) else {
+        let first = self.reader.iter().next().map(|message| message.offset());
+        let Some(first) = first.or(end).filter(|first| *first != expected) else {
             return Ok(());
         };
-        if first == expected {
-            return Ok(());
-        }
         let watermarks = native::watermarks(
             self.reader.queue().client(),
             &self.partition.topic,
             self.partition.number,
         );
         match judge_jump(expected, first, self.begun, watermarks) {
-            Jump::Restarted(expected, first) if self.begun => {
-                self.reader.clear();
-                return Err(ConnectorError::fatal(format!(
-                    "reading {}: the partition begins again at offset {first} although offset {expected} was reached: it was \
-                     truncated or created anew; restart the pipeline to read it from its oldest record",
-                    self.partition
-                )));
-            }
-            Jump::Restarted(expected, first) => tracing::warn!(
-                partition = %self.partition, expected, first,
-                "the partition ends before the committed offset: it was truncated or created anew; reading its oldest record"
-            ),
-            Jump::Gone(expected, first) => tracing::warn!(
-                partition = %self.partition, expected, first,
-                "records were deleted on the broker before they were read"
-            ),
             Jump::None => {}
+            Jump::Restarted if self.begun => {
+                self.reader.clear();
+                return Err(self.restarted(first));
+            }
+            Jump::Restarted => tracing::error!(
+                partition = %self.partition, committed = expected, next = first,
+                "the partition ends before the committed offset: it was truncated or created anew; reading goes on by \
+                 `source.on_offset_gap`"
+            ),
+            Jump::Gone(oldest) => tracing::error!(
+                partition = %self.partition, expected, next = first, lost = oldest - expected, skipped = first - oldest,
+                "records were deleted on the broker before they were read; reading goes on by `source.on_offset_gap`"
+            ),
         }
         Ok(())
     }
+
+    fn restarted(&self, offset: i64) -> ConnectorError {
+        ConnectorError::fatal(format!(
+            "reading {}: the partition goes on at offset {offset} although offset {} was reached: it was truncated or created \
+             anew; restart the pipeline, which then goes on by `source.on_offset_gap` and `source.start_offset`",
+            self.partition, self.next_offset
+        ))
+    }
+}
+
+/// Whether a record whose offset was handed out before is another one than that: records that are written after a log was
+/// truncated have a newer epoch of the leader, and no record behind it has an older one.
+fn is_another(last_epoch: i32, epoch: i32) -> bool {
+    last_epoch >= 0 && epoch > last_epoch
 }
 
 /// The lowest offset that may come next.
@@ -191,16 +223,15 @@ fn judge_jump(
         // Once begun, an earlier offset is a record that comes again, unless the log itself ends before.
         let restarted = !begun || high.is_some_and(|high| high < expected);
         return if restarted {
-            Jump::Restarted(expected, first)
+            Jump::Restarted
         } else {
             Jump::None
         };
     }
     // Compaction and transactions leave holes as well; only behind the oldest record are they losses.
-    if low.is_some_and(|low| low > expected) {
-        Jump::Gone(expected, first)
-    } else {
-        Jump::None
+    match low {
+        Some(low) if low > expected => Jump::Gone(low),
+        _ => Jump::None,
     }
 }
 
@@ -229,20 +260,38 @@ impl SourceLane for Lane {
             self.progress.fetched_nothing();
             return Ok(Fetched::Empty);
         }
-        self.take_errors()?;
-        self.check_jump()?;
-        self.keep_order();
-        let Some(last) = self.reader.iter().last() else {
+        let end = self.take_errors()?;
+        self.check_jump(end)?;
+        self.keep_order()?;
+        let last = self
+            .reader
+            .iter()
+            .last()
+            .map(|last| (last.offset() + 1, last.leader_epoch()));
+        let Some(next) = last.map(|(next, _)| next).max(end) else {
             return self.held_back.take().map_or(Ok(Fetched::Empty), Err);
         };
-        let next = last.offset() + 1;
+        self.progress.set_refused(false);
+        if last.is_none()
+            && (self.progress.position() == Some(next) || (self.begun && next <= self.next_offset))
+        {
+            // The end of the partition, and nothing lies between.
+            self.progress.fetched_nothing();
+            return Ok(Fetched::Empty);
+        }
         if !self.progress.end_fetch(ticket, next) {
             self.reader.clear();
             return Ok(Fetched::Empty);
         }
         self.next_offset = next;
         self.begun = true;
-        Ok(Fetched::Batch)
+        match last {
+            Some((_, epoch)) => {
+                self.epoch = epoch;
+                Ok(Fetched::Batch)
+            }
+            None => Ok(Fetched::Passed(next)),
+        }
     }
 
     fn read(&self, f: &mut dyn FnMut(&Batch<'_>)) {
@@ -284,14 +333,21 @@ mod tests {
     }
 
     #[test]
+    fn a_record_of_a_newer_epoch_is_none_that_comes_again() {
+        assert!(is_another(3, 4));
+        assert!(!is_another(3, 3) && !is_another(3, 2));
+        assert!(!is_another(-1, 4) && !is_another(3, -1), "unknown");
+    }
+
+    #[test]
     fn a_log_that_ends_before_the_position_began_again() {
         assert_eq!(
             judge_jump(100, 0, true, (Some(0), Some(20))),
-            Jump::Restarted(100, 0)
+            Jump::Restarted
         );
         assert_eq!(
             judge_jump(500, 0, false, (Some(0), Some(100))),
-            Jump::Restarted(500, 0)
+            Jump::Restarted
         );
     }
 
@@ -299,11 +355,11 @@ mod tests {
     fn only_what_lies_before_the_oldest_record_is_gone() {
         assert_eq!(
             judge_jump(50, 80, false, (Some(80), Some(100))),
-            Jump::Gone(50, 80)
+            Jump::Gone(80)
         );
         assert_eq!(
             judge_jump(50, 80, true, (Some(80), Some(100))),
-            Jump::Gone(50, 80)
+            Jump::Gone(80)
         );
         assert_eq!(
             judge_jump(50, 60, true, (Some(0), Some(100))),

@@ -96,6 +96,63 @@ impl Lanes {
             .collect()
     }
 
+    /// The topics that have lanes.
+    pub(crate) fn topics(&self) -> BTreeSet<String> {
+        self.held
+            .values()
+            .map(|held| held.partition.topic.to_string())
+            .collect()
+    }
+
+    /// The topic of a lane.
+    pub(crate) fn topic(&self, id: LaneId) -> Option<&str> {
+        self.held.get(&id).map(|held| &*held.partition.topic)
+    }
+
+    /// The lanes of a topic.
+    pub(crate) fn of_topic(&self, topic: &str) -> Vec<LaneId> {
+        let matches =
+            |(id, held): (&LaneId, &Held)| (&*held.partition.topic == topic).then_some(*id);
+        self.held.iter().filter_map(matches).collect()
+    }
+
+    /// How many records of each partition are still to be read, as far as the last fetches tell.
+    pub(crate) fn lag(&self, client: &Client) -> Vec<(Partition, i64)> {
+        let lag = |held: &Held| {
+            let Partition { topic, number } = &held.partition;
+            let (low, high) = native::watermarks(client, topic, *number);
+            let position = held.progress.position().or(low)?;
+            Some((held.partition.clone(), (high? - position).max(0)))
+        };
+        self.held.values().filter_map(lag).collect()
+    }
+
+    /// A lane whose next offset does not exist: its partition and that offset.
+    pub(crate) fn gap(&self) -> Option<(Partition, i64)> {
+        let gap = |held: &Held| {
+            let position = held.progress.position()?;
+            held.progress
+                .has_gap()
+                .then(|| (held.partition.clone(), position))
+        };
+        self.held.values().find_map(gap)
+    }
+
+    /// The topics of which this user may not read a partition.
+    pub(crate) fn refused(&self) -> BTreeSet<String> {
+        self.held
+            .values()
+            .filter(|held| held.progress.is_refused())
+            .map(|held| held.partition.topic.to_string())
+            .collect()
+    }
+
+    /// Makes the client ask again where it was refused: what it tells once it may read is the only sign of that.
+    pub(crate) fn try_refused_again(&self) {
+        let refused = self.held.values().filter(|held| held.progress.is_refused());
+        refused.for_each(|held| held.progress.want_rewind());
+    }
+
     /// The lanes of these partitions.
     pub(crate) fn of(&self, partitions: &[Slot]) -> BTreeSet<LaneId> {
         partitions
@@ -123,6 +180,14 @@ impl Lanes {
     /// How far a lane has read.
     pub(crate) fn position(&self, id: LaneId) -> Option<i64> {
         self.held.get(&id).and_then(|held| held.progress.position())
+    }
+
+    /// Sets reading of all lanes on their positions, while the client has them paused for a rebalance.
+    ///
+    /// The client goes on behind the last thing that it handed out, and takes the word of a partition's end for a record at
+    /// that offset: the record that comes there would be missed.
+    pub(crate) fn hold_positions(&self, client: &Client) -> Result<(), ClientError> {
+        self.held.keys().try_for_each(|id| self.rewind(*id, client))
     }
 
     /// Makes the client fetch again from the lane's position.

@@ -5,11 +5,11 @@
 //! never blocks; each assigned partition has a queue of its own, from which a driver reads whole batches whose payloads
 //! stay in the client's buffers (`lane.rs`).
 //!
-//! - `config.rs`, `passthrough.rs`: the `source` section and what it lets through to librdkafka.
+//! - `config.rs`, `config/`, `passthrough.rs`: the `source` section and what it lets through to librdkafka.
 //! - `kind.rs`: [`Kafka`], the stage.
-//! - `source.rs`, `source/rebalance.rs`: the control plane, and partitions that come and go.
+//! - `source.rs`, `source/`: the control plane: joining, partitions that come and go, gaps, topics.
 //! - `lanes.rs`, `start.rs`: the lanes that were given out, the offsets that they start from.
-//! - `health.rs`: which errors are told, and when waiting for an assignment ends.
+//! - `health.rs`, `topics.rs`: which errors are told, and when waiting for an assignment or a topic ends.
 //! - `lane.rs`, `progress.rs`: the data plane, and what it shares with the control plane.
 //! - `watch.rs`: partitions that are assigned and not fetched.
 //! - `error.rs`: which error is fatal, and what is said about it.
@@ -17,8 +17,9 @@
 //!
 //! # Where reading starts
 //!
-//! At the committed offset of the group; where there is none, at `start_offset`. Where a committed offset no longer exists
-//! on the broker, reading goes on at the oldest record that does, with a warning, or stops under `start_offset: fail`.
+//! At the committed offset of the group; where there is none, at `start_offset`. Where the next offset does not exist on the
+//! broker any more, the pipeline stops, or reading goes on as `on_offset_gap` tells, with an error in the log that holds the
+//! numbers. `docs/kafka.md` has the rules.
 //!
 //! # Memory
 //!
@@ -38,6 +39,7 @@ mod passthrough;
 mod progress;
 mod source;
 mod start;
+mod topics;
 mod watch;
 
 pub use kind::Kafka;

@@ -4,12 +4,19 @@
 //! that is refused must not get in by another spelling.
 
 /// Whether the settings of TLS and SASL can be used.
-const TLS: bool = cfg!(feature = "tls");
+pub(crate) const TLS: bool = cfg!(feature = "tls");
+
+/// What to do where they cannot.
+pub(crate) const WITHOUT_TLS: &str =
+    "this program was built without TLS and SASL; build it with spate's feature `kafka-tls`";
 
 const COMMITS: &str =
     "the engine commits offsets itself, after the rows are durable; use `checkpoint.interval`";
 const OFFSETS: &str = "offsets are stored in Kafka, by the engine; remove it";
 const BROKERS: &str = "use `source.brokers`";
+const CALLBACK: &str = "it is set by programs, not by a configuration; remove it";
+const ASSIGNED_BY_BROKER: &str =
+    "with `source.group_protocol: consumer` this is the broker's own setting; remove it";
 
 /// What must not be set, and what to do instead.
 const DENIED: &[(&str, &str)] = &[
@@ -24,22 +31,28 @@ const DENIED: &[(&str, &str)] = &[
     ("metadata.broker.list", BROKERS),
     ("group.id", "use `source.group_id`"),
     ("auto.offset.reset", "use `source.start_offset`"),
-    (
-        "group.protocol",
-        "only the classic group protocol is supported; remove it",
-    ),
+    ("group.protocol", "use `source.group_protocol`"),
     (
         "group.protocol.type",
-        "only the classic group protocol is supported; remove it",
+        "members of other kinds cannot share the group; remove it",
     ),
-    (
-        "group.remote.assignor",
-        "it belongs to another group protocol; use `partition.assignment.strategy`",
-    ),
+    ("group.instance.id", "use `source.group_instance_id`"),
     (
         "enable.partition.eof",
-        "a Kafka source has no end; remove it",
+        "the source needs to know where a partition ends; remove it",
     ),
+    ("security.protocol", "use `source.tls` and `source.sasl`"),
+    ("ssl.ca.location", "use `source.tls.ca`"),
+    ("ssl.ca.pem", "use `source.tls.ca`"),
+    ("ssl.certificate.location", "use `source.tls.cert`"),
+    ("ssl.certificate.pem", "use `source.tls.cert`"),
+    ("ssl.key.location", "use `source.tls.key`"),
+    ("ssl.key.pem", "use `source.tls.key`"),
+    ("ssl.key.password", "use `source.tls.key_password`"),
+    ("sasl.mechanism", "use `source.sasl.mechanism`"),
+    ("sasl.mechanisms", "use `source.sasl.mechanism`"),
+    ("sasl.username", "use `source.sasl.username`"),
+    ("sasl.password", "use `source.sasl.password`"),
     (
         "statistics.interval.ms",
         "the client's statistics are not read; remove it",
@@ -52,11 +65,43 @@ const DENIED: &[(&str, &str)] = &[
         "enabled_events",
         "the source decides which events it takes; remove it",
     ),
+    ("background_event_cb", CALLBACK),
+    ("closesocket_cb", CALLBACK),
+    ("connect_cb", CALLBACK),
+    ("consume_cb", CALLBACK),
+    ("default_topic_conf", CALLBACK),
+    ("dr_cb", CALLBACK),
+    ("dr_msg_cb", CALLBACK),
+    ("error_cb", CALLBACK),
+    ("interceptors", CALLBACK),
+    ("log_cb", CALLBACK),
+    ("oauthbearer_token_refresh_cb", CALLBACK),
+    ("offset_commit_cb", CALLBACK),
+    ("opaque", CALLBACK),
+    ("open_cb", CALLBACK),
+    ("rebalance_cb", CALLBACK),
+    ("resolve_cb", CALLBACK),
+    ("socket_cb", CALLBACK),
+    ("ssl.certificate.verify_cb", CALLBACK),
+    ("ssl_ca", "use `source.tls.ca`"),
+    ("ssl_certificate", "use `source.tls.cert`"),
+    ("ssl_engine_callback_data", CALLBACK),
+    ("ssl_key", "use `source.tls.key`"),
+    ("stats_cb", CALLBACK),
+    ("throttle_cb", CALLBACK),
     (
         "log.queue",
         "the client's log goes to the pipeline's log; remove it",
     ),
 ];
+
+/// What must not be set where the broker assigns the partitions, and what only there.
+const CLASSIC_ONLY: &[&str] = &[
+    "partition.assignment.strategy",
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+];
+const CONSUMER_ONLY: &[&str] = &["group.remote.assignor"];
 
 /// Families of settings that need TLS or SASL in the client.
 const NEEDS_TLS: &[&str] = &[
@@ -68,12 +113,17 @@ const NEEDS_TLS: &[&str] = &[
     "https.",
 ];
 
-/// Whether a pipeline may set `key` to `value`.
+/// Whether a pipeline may set `key` to `value`; `consumer` tells that the broker assigns the partitions.
 ///
 /// # Errors
 /// Why not, and what to do instead. The text holds no value.
-pub(crate) fn check(key: &str, value: &str) -> Result<(), String> {
+pub(crate) fn check(key: &str, value: &str, consumer: bool) -> Result<(), String> {
     let name = key.trim().to_ascii_lowercase();
+    // Other programs write settings of topics like this; librdkafka has none.
+    let name = name
+        .strip_prefix("topic.")
+        .filter(|name| is_denied(name))
+        .unwrap_or(&name);
     if let Some((_, instead)) = DENIED.iter().find(|(denied, _)| *denied == name) {
         return Err((*instead).to_owned());
     }
@@ -82,13 +132,23 @@ pub(crate) fn check(key: &str, value: &str) -> Result<(), String> {
             "librdkafka has no setting of this name; write `{name}`"
         ));
     }
+    if consumer && CLASSIC_ONLY.contains(&name) {
+        return Err(ASSIGNED_BY_BROKER.to_owned());
+    }
+    if !consumer && CONSUMER_ONLY.contains(&name) {
+        return Err("it needs `source.group_protocol: consumer`".to_owned());
+    }
     if name == "partition.assignment.strategy" {
         check_strategy(value)?;
     }
-    if !TLS && needs_tls(&name, value) {
-        return Err("this program was built without TLS and SASL; build it with spate's feature `kafka-tls`".to_owned());
+    if !TLS && needs_tls(name, value) {
+        return Err(WITHOUT_TLS.to_owned());
     }
     Ok(())
+}
+
+fn is_denied(name: &str) -> bool {
+    DENIED.iter().any(|(denied, _)| *denied == name)
 }
 
 /// Eager and cooperative strategies cannot serve one group together.
@@ -115,7 +175,6 @@ fn check_strategy(value: &str) -> Result<(), String> {
 fn needs_tls(name: &str, value: &str) -> bool {
     let value = value.to_ascii_lowercase();
     match name {
-        "security.protocol" => value.contains("ssl") || value.contains("sasl"),
         "builtin.features" => value.split(',').any(|feature| {
             let feature = feature.trim();
             feature == "ssl" || feature == "oidc" || feature.starts_with("sasl")
@@ -143,54 +202,97 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_of_the_engine_is_refused_under_every_name_and_spelling() {
+    fn a_setting_of_the_source_is_refused_under_every_name_and_spelling() {
         for (key, named) in [
             ("enable.auto.commit", "checkpoint.interval"),
             ("auto.commit.enable", "checkpoint.interval"),
-            ("Enable.Auto.Commit", "checkpoint.interval"),
-            ("enable.auto.offset.store", "checkpoint.interval"),
-            ("ENABLE.AUTO.OFFSET.STORE", "checkpoint.interval"),
             ("auto.commit.interval.ms", "checkpoint.interval"),
+            ("enable.auto.offset.store", "checkpoint.interval"),
+            ("offset.store.method", "stored in Kafka"),
+            ("offset.store.path", "stored in Kafka"),
+            ("offset.store.sync.interval.ms", "stored in Kafka"),
             ("bootstrap.servers", "source.brokers"),
             ("metadata.broker.list", "source.brokers"),
-            ("Metadata.Broker.List", "source.brokers"),
             ("group.id", "source.group_id"),
+            ("group.instance.id", "source.group_instance_id"),
+            ("group.protocol", "source.group_protocol"),
+            ("group.protocol.type", "remove it"),
             ("auto.offset.reset", "source.start_offset"),
-            ("enable.partition.eof", "no end"),
-            ("group.protocol", "classic"),
-            ("group.remote.assignor", "partition.assignment.strategy"),
-            (" group.id ", "source.group_id"),
+            ("enable.partition.eof", "ends"),
+            ("statistics.interval.ms", "not read"),
+            ("enabled_events", "events"),
+            ("log.queue", "log"),
             ("test.mock.num.brokers", "brokers"),
+            ("security.protocol", "source.tls"),
+            ("ssl.ca.location", "source.tls.ca"),
+            ("ssl.ca.pem", "source.tls.ca"),
+            ("ssl.certificate.location", "source.tls.cert"),
+            ("ssl.certificate.pem", "source.tls.cert"),
+            ("ssl.key.location", "source.tls.key"),
+            ("ssl.key.pem", "source.tls.key"),
+            ("ssl.key.password", "source.tls.key_password"),
+            ("sasl.mechanism", "source.sasl.mechanism"),
+            ("sasl.mechanisms", "source.sasl.mechanism"),
+            ("sasl.username", "source.sasl.username"),
+            ("sasl.password", "source.sasl.password"),
+            ("rebalance_cb", "programs"),
+            ("offset_commit_cb", "programs"),
+            ("default_topic_conf", "programs"),
+            ("opaque", "programs"),
         ] {
-            let message = check(key, "anything").expect_err(key);
-            assert!(message.contains(named), "{key}: {message}");
-            assert!(!message.contains("anything"), "{key}: {message}");
+            let capitals: String = key
+                .split('.')
+                .map(|word| word[..1].to_uppercase() + &word[1..])
+                .collect::<Vec<_>>()
+                .join(".");
+            for spelling in [
+                key.to_owned(),
+                key.to_uppercase(),
+                capitals,
+                format!(" {key}"),
+                format!("{key}\t"),
+                format!("topic.{key}"),
+                format!("Topic.{}", key.to_uppercase()),
+            ] {
+                for consumer in [false, true] {
+                    let message = check(&spelling, "anything", consumer).expect_err(&spelling);
+                    assert!(message.contains(named), "{spelling}: {message}");
+                    assert!(!message.contains("anything"), "{spelling}: {message}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn settings_of_librdkafka_whose_names_begin_with_topic_are_its_own() {
+        for key in ["topic.blacklist", "topic.metadata.refresh.interval.ms"] {
+            assert_eq!(check(key, "^x", false), Ok(()), "{key}");
         }
     }
 
     #[test]
     fn the_right_spelling_of_a_name_is_told() {
         assert!(
-            check("Session.Timeout.Ms", "6000")
+            check("Session.Timeout.Ms", "6000", false)
                 .is_err_and(|message| message.contains("`session.timeout.ms`"))
         );
-        assert_eq!(check("session.timeout.ms", "6000"), Ok(()));
+        assert_eq!(check("session.timeout.ms", "6000", false), Ok(()));
     }
 
     #[test]
     fn eager_and_cooperative_strategies_do_not_mix() {
         let key = "partition.assignment.strategy";
         for eager in ["range", "roundrobin", "range,roundrobin"] {
-            assert_eq!(check(key, eager), Ok(()), "{eager}");
+            assert_eq!(check(key, eager, false), Ok(()), "{eager}");
         }
-        assert_eq!(check(key, "cooperative-sticky"), Ok(()));
+        assert_eq!(check(key, "cooperative-sticky", false), Ok(()));
         for mixed in [
             "range,cooperative-sticky",
             "cooperative-sticky, roundrobin",
             "Cooperative-Sticky,range",
         ] {
             assert!(
-                check(key, mixed).is_err_and(|message| message.contains("mixed")),
+                check(key, mixed, false).is_err_and(|message| message.contains("mixed")),
                 "{mixed}"
             );
         }
@@ -199,26 +301,21 @@ mod tests {
     #[test]
     fn tls_and_sasl_settings_need_a_client_that_has_them() {
         for (key, value) in [
-            ("security.protocol", "ssl"),
-            ("security.protocol", "SASL_SSL"),
-            ("security.protocol", "sasl_plaintext"),
-            ("ssl.ca.location", "/etc/ca.pem"),
-            ("sasl.username", "etl"),
-            ("sasl.mechanism", "PLAIN"),
-            ("sasl.mechanisms", "PLAIN"),
+            ("ssl.cipher.suites", "AES"),
+            ("ssl.endpoint.identification.algorithm", "none"),
+            ("sasl.kerberos.keytab", "/etc/keytab"),
             ("enable.ssl.certificate.verification", "false"),
             ("enable.sasl.oauthbearer.unsecure.jwt", "true"),
             ("https.ca.location", "probe"),
             ("builtin.features", "gzip,sasl_scram"),
         ] {
-            let refused = check(key, value);
+            let refused = check(key, value, false);
             assert_eq!(refused.is_err(), !TLS, "{key}: {refused:?}");
             if let Err(message) = refused {
                 assert!(message.contains("kafka-tls"), "{key}: {message}");
             }
         }
-        assert_eq!(check("security.protocol", "plaintext"), Ok(()));
-        assert_eq!(check("builtin.features", "gzip,snappy"), Ok(()));
+        assert_eq!(check("builtin.features", "gzip,snappy", false), Ok(()));
     }
 
     #[test]

@@ -14,6 +14,10 @@ pub(crate) struct Progress {
     reading: Mutex<Reading>,
     paused: AtomicBool,
     rewind_wanted: AtomicBool,
+    /// The next offset does not exist on the broker.
+    gap: AtomicBool,
+    /// The broker refuses to let this user read.
+    refused: AtomicBool,
     empty_fetches: AtomicU64,
 }
 
@@ -98,6 +102,26 @@ impl Progress {
     pub(crate) fn take_rewind_wish(&self) -> bool {
         self.rewind_wanted.load(Ordering::Relaxed)
             && self.rewind_wanted.swap(false, Ordering::AcqRel)
+    }
+
+    /// The client has stopped fetching: the next offset does not exist on the broker.
+    pub(crate) fn meet_gap(&self) {
+        self.gap.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_gap(&self) -> bool {
+        self.gap.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_refused(&self, refused: bool) {
+        // Read first: this is called with every batch.
+        if self.is_refused() != refused {
+            self.refused.store(refused, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Acquire)
     }
 
     pub(crate) fn set_paused(&self, paused: bool) {

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use rdkafka::consumer::Consumer;
 use rdkafka::error::KafkaError;
 use spate_runtime::error::ConnectorError;
+use spate_runtime::record::Partition;
 use spate_runtime::source::{Commit, LaneId, Source, SourceEvent};
 use spate_runtime::time::Time;
 
@@ -21,7 +21,17 @@ use crate::config::Settings;
 use crate::error::{ClientError, Code, Stage};
 use crate::health::Health;
 use crate::lanes::Lanes;
-use crate::native::{self, Event, Queue};
+use crate::native::{self, CommitSlot, Event, Queue};
+use crate::start::Skips;
+use crate::topics::Topics;
+
+mod gap;
+mod joining;
+mod rebalance;
+mod topics;
+
+use gap::Gap;
+use joining::Joining;
 use rebalance::Rebalance;
 
 /// At most this many events of the client are taken in one poll.
@@ -39,9 +49,16 @@ pub(crate) struct KafkaSource {
     rebalance: Rebalance,
     events: VecDeque<SourceEvent>,
     health: Health,
-    /// The requests under way by their token; commits of the engine with their number.
-    commits: BTreeMap<usize, Option<u64>>,
+    /// The engine's commits under way: their tokens and their numbers.
+    commits: BTreeMap<usize, u64>,
     last_token: usize,
+    joining: Option<Joining>,
+    skips: Skips,
+    topics: Topics,
+    topics_token: usize,
+    gap: Option<Gap>,
+    /// Why the source has to stop, once what is queued was told.
+    doom: Option<ConnectorError>,
     now: Time,
     /// How many records came on the wrong queue.
     #[cfg(test)]
@@ -57,11 +74,9 @@ struct Connection {
 impl KafkaSource {
     /// A source that is not connected.
     pub(crate) fn new(settings: Settings) -> Self {
-        let health = Health::new(
-            settings.topics.clone(),
-            settings.startup_timeout,
-            settings.assignment_timeout,
-        );
+        let (first, again) = (settings.startup_timeout, settings.assignment_timeout);
+        let health = Health::new(settings.subscription.to_string(), first, again);
+        let topics = Topics::new(settings.subscription.listed().to_vec(), first, again);
         KafkaSource {
             settings,
             connection: None,
@@ -71,6 +86,12 @@ impl KafkaSource {
             health,
             commits: BTreeMap::new(),
             last_token: 0,
+            joining: None,
+            skips: Skips::Unknown,
+            topics,
+            topics_token: 0,
+            gap: None,
+            doom: None,
             now: Time::ZERO,
             #[cfg(test)]
             leaks: 0,
@@ -100,9 +121,13 @@ impl KafkaSource {
             };
             self.take(event)?;
         }
+        self.ask_for_group();
         self.ask_for_starts()?;
         self.rewind_lanes()?;
-        self.health.check(now)
+        self.look_for_gaps()?;
+        self.look_at_topics()?;
+        let topics = &self.topics;
+        self.health.check(now, || topics.complaints())
     }
 
     fn take(&mut self, event: Event) -> Result<(), ConnectorError> {
@@ -110,6 +135,7 @@ impl KafkaSource {
             Event::Assign(partitions) => self.given(partitions),
             Event::Revoke(partitions) => self.taken(partitions),
             Event::RebalanceFailed(error) => self.rebalance_failed(&error),
+            Event::Error(error) if error.code.is_of_topic() => self.topic_error(&error),
             Event::Error(error) => self.report(&error),
             Event::Log {
                 level,
@@ -124,11 +150,21 @@ impl KafkaSource {
                 partition,
                 offset,
             } => self.leaked(&topic, partition, offset),
-            Event::Committed { token, error } => {
-                self.committed(token, error);
-                Ok(())
+            Event::Committed { token, error } => match self.commits.remove(&token) {
+                Some(id) => {
+                    let result = error.map_or(Ok(()), |error| Err(commit_error(&error)));
+                    self.events.push_back(SourceEvent::Committed { id, result });
+                    Ok(())
+                }
+                None => self.found(token, error.map_or(Ok(Vec::new()), Err)),
+            },
+            Event::Found { token, result } => {
+                if self.found_group(token, &result)? || self.found_bounds(token, &result)? {
+                    return Ok(());
+                }
+                self.found(token, result)
             }
-            Event::Found { token, result } => self.found(token, result),
+            Event::Described { token, result } => self.described(token, result),
             Event::Other => Ok(()),
         }
     }
@@ -196,32 +232,6 @@ impl KafkaSource {
         let result = self.lanes.rewind(lane, &self.connection()?.client);
         result.or_else(|error| self.report(&error))
     }
-
-    // ---- commits ----
-
-    fn send_commit(&mut self, id: Option<u64>, offsets: &[Commit]) -> Result<(), ConnectorError> {
-        let token = self.token();
-        let sent = native::commit(&self.connection()?.queue, token, offsets);
-        match sent {
-            Ok(()) => {
-                self.commits.insert(token, id);
-                Ok(())
-            }
-            Err(error) => Err(commit_error(&error)),
-        }
-    }
-
-    fn committed(&mut self, token: usize, error: Option<ClientError>) {
-        let result = error.map_or(Ok(()), |error| Err(commit_error(&error)));
-        match self.commits.remove(&token) {
-            Some(Some(id)) => self.events.push_back(SourceEvent::Committed { id, result }),
-            Some(None) | None => {
-                if let Err(error) = result {
-                    tracing::warn!("the start offsets were not committed: {error}");
-                }
-            }
-        }
-    }
 }
 
 impl Source for KafkaSource {
@@ -234,11 +244,6 @@ impl Source for KafkaSource {
         };
         let (client, left) = Client::create(self.settings.client())
             .map_err(|error| failed("the Kafka client was not made", &error))?;
-        let topics: Vec<&str> = self.settings.topics.iter().map(String::as_str).collect();
-        client
-            .consumer()
-            .subscribe(&topics)
-            .map_err(|error| failed("the topics were not subscribed", &error))?;
         let queue = Queue::of_consumer(&client).ok_or_else(|| {
             ConnectorError::fatal("the Kafka client has no consumer group: check `source.group_id`")
         })?;
@@ -249,11 +254,14 @@ impl Source for KafkaSource {
         });
         self.now = now;
         self.health.waits(now);
-        Ok(())
+        self.join()
     }
 
     fn poll(&mut self, now: Time) -> Result<Option<SourceEvent>, ConnectorError> {
         if self.events.is_empty() {
+            if let Some(error) = self.doom.take() {
+                return Err(error);
+            }
             self.serve(now)?;
         }
         Ok(self.events.pop_front())
@@ -275,7 +283,17 @@ impl Source for KafkaSource {
                 .push_back(SourceEvent::Committed { id, result: Ok(()) });
             return Ok(());
         }
-        self.send_commit(Some(id), offsets)
+        let token = self.token();
+        let slots = offsets.iter().map(|commit| CommitSlot {
+            topic: &commit.partition.topic,
+            partition: commit.partition.number,
+            offset: commit.offset,
+            metadata: commit.metadata.as_deref(),
+        });
+        native::commit(&self.connection()?.queue, token, slots)
+            .map_err(|error| commit_error(&error))?;
+        self.commits.insert(token, id);
+        Ok(())
     }
 
     fn pause(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
@@ -296,6 +314,11 @@ impl Source for KafkaSource {
             }
         }
         self.give_back()
+    }
+
+    fn lag(&self) -> Vec<(Partition, i64)> {
+        let connection = self.connection.as_ref();
+        connection.map_or(Vec::new(), |connection| self.lanes.lag(&connection.client))
     }
 
     fn close(&mut self) {
@@ -340,6 +363,5 @@ fn log(level: i32, facility: &str, text: &str) {
     }
 }
 
-mod rebalance;
 #[cfg(test)]
 mod tests;

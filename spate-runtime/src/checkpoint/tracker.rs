@@ -142,6 +142,17 @@ impl PartitionTracker {
         Ok(ack)
     }
 
+    /// Passes offsets without a record, up to before `next_offset`: the watermark moves over them with what lies before.
+    pub fn pass(&self, next_offset: i64) {
+        let delivered = self.inner().delivered;
+        let first = delivered.unwrap_or(next_offset);
+        if (first < next_offset || delivered.is_none())
+            && let Ok(ack) = self.register(first, next_offset)
+        {
+            ack.delivered();
+        }
+    }
+
     /// Moves the watermark over what has settled and tells where the lane stands.
     pub fn advance(&self) -> Progress {
         let mut inner = self.inner();

@@ -240,6 +240,10 @@ impl Driver {
             match lane.fetch(self.batch_records) {
                 Ok(Fetched::Batch) => {}
                 Ok(Fetched::Empty) => return Ok(false),
+                Ok(Fetched::Passed(next_offset)) => {
+                    tracker.pass(next_offset);
+                    return Ok(true);
+                }
                 Ok(Fetched::End) => {
                     *ended = true;
                     return Ok(false);

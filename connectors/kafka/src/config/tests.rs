@@ -7,7 +7,9 @@ source:
   brokers: [one:9092, 'two:9093']
   topics: [orders, lines]
   group_id: etl
+  group_instance_id: etl-1
   start_offset: latest
+  on_offset_gap: earliest
   startup_timeout: 10s
   assignment_timeout: 1m
   rdkafka:
@@ -44,7 +46,7 @@ fn refused(line: &str) -> String {
 #[test]
 fn every_setting_reaches_the_client() {
     let settings = read(FULL).expect("it is valid");
-    assert_eq!(settings.topics, ["orders", "lines"]);
+    assert_eq!(settings.subscription.listed(), ["orders", "lines"]);
     assert_eq!(settings.start_offset, StartOffset::Latest);
     assert_eq!(
         (
@@ -61,7 +63,8 @@ fn every_setting_reaches_the_client() {
         ("session.timeout.ms", "6000"),
         ("enable.auto.commit", "false"),
         ("enable.auto.offset.store", "false"),
-        ("enable.partition.eof", "false"),
+        ("enable.partition.eof", "true"),
+        ("group.instance.id", "etl-1"),
         ("fetch.queue.backoff.ms", "5"),
         ("auto.offset.reset", "earliest"),
         ("group.protocol", "classic"),
@@ -78,7 +81,12 @@ fn every_setting_reaches_the_client() {
 fn three_settings_are_enough() {
     let settings = read("source: {brokers: 'one:9092, two:9092', topic: orders, group_id: etl}")
         .expect("it is valid");
-    assert_eq!(settings.topics, ["orders"]);
+    assert_eq!(settings.subscription.listed(), ["orders"]);
+    assert_eq!(settings.client().get("auto.offset.reset"), Some("error"));
+    assert_eq!(
+        settings.client().get("security.protocol"),
+        Some("plaintext")
+    );
     assert_eq!(settings.start_offset, StartOffset::Earliest);
     assert_eq!(
         (
@@ -95,14 +103,98 @@ fn three_settings_are_enough() {
 }
 
 #[test]
-fn fail_makes_the_client_report_an_offset_that_does_not_exist() {
+fn where_a_start_and_where_a_gap_lead_are_set_apart() {
+    for (gap, reset) in [
+        ("fail", "error"),
+        ("earliest", "earliest"),
+        ("latest", "latest"),
+    ] {
+        for start in ["fail", "earliest", "latest"] {
+            let settings = with(&format!("start_offset: {start}\n  on_offset_gap: {gap}"));
+            let settings = settings.expect("it is valid");
+            assert_eq!(settings.client().get("auto.offset.reset"), Some(reset));
+        }
+    }
+}
+
+#[test]
+fn topics_are_listed_or_matched_and_never_both() {
+    let read = |more: &str| {
+        read(&format!(
+            "source: {{brokers: one:9092, group_id: etl, {more}}}"
+        ))
+        .map(|settings| settings.subscription)
+    };
+    let pattern = read("topic_pattern: '^orders\\.(eu|us)'").expect("it is valid");
     assert_eq!(
-        with("start_offset: fail")
-            .expect("it is valid")
-            .client()
-            .get("auto.offset.reset"),
-        Some("error")
+        pattern,
+        Subscription::Pattern("^orders\\.(eu|us)".to_owned())
     );
+    assert_eq!(pattern.entries(), ["^orders\\.(eu|us)"]);
+    assert_eq!(pattern.listed(), [""; 0]);
+    assert_eq!(pattern.to_string(), "topics that match `^orders\\.(eu|us)`");
+    let list = read("topics: 'a, b'").expect("it is valid");
+    assert_eq!(list.to_string(), "`a`, `b`");
+    for (more, path, words) in [
+        (
+            "topic_pattern: '^a', topics: [b]",
+            "source.topic_pattern",
+            "not both",
+        ),
+        (
+            "topic_pattern: '^a', topic: b",
+            "source.topic_pattern",
+            "not both",
+        ),
+        (
+            "topic_pattern: '^a', topic: b, topics: [c]",
+            "source.topic_pattern",
+            "not both",
+        ),
+        (
+            "topic_pattern: secret",
+            "source.topic_pattern",
+            "begins with `^`",
+        ),
+        (
+            "topic_pattern: '^'",
+            "source.topic_pattern",
+            "begins with `^`",
+        ),
+        ("topics: [a, '^secret']", "source.topics", "topic_pattern"),
+        ("topic: '^secret'", "source.topic", "topic_pattern"),
+    ] {
+        let error = read(more).expect_err(more);
+        assert!(
+            error.contains(&format!("{path}: ")) && error.contains(words),
+            "{more}: {error}"
+        );
+        assert!(!error.contains("secret"), "{error}");
+    }
+}
+
+#[test]
+fn the_broker_assigns_or_the_group_and_each_has_its_settings() {
+    let consumer = |more: &str| with(&format!("group_protocol: consumer\n  rdkafka: {{{more}}}"));
+    let settings = consumer("group.remote.assignor: uniform").expect("it is valid");
+    assert_eq!(settings.client().get("group.protocol"), Some("consumer"));
+    for key in [
+        "session.timeout.ms",
+        "heartbeat.interval.ms",
+        "partition.assignment.strategy",
+    ] {
+        let error = consumer(&format!("{key}: 6000"))
+            .map(|_| ())
+            .expect_err(key);
+        assert!(
+            error.contains(&format!("source.rdkafka.{key}: ")) && error.contains("group_protocol"),
+            "{error}"
+        );
+    }
+    let error = refused("rdkafka: {group.remote.assignor: uniform}");
+    assert!(error.contains("source.group_protocol: consumer"), "{error}");
+    assert!(refused("group_protocol: secret").contains("classic"));
+    assert!(refused("group_instance_id: ''").contains("source.group_instance_id"));
 }
 
 #[test]
@@ -143,7 +235,7 @@ fn a_wrong_setting_is_named_with_its_path_and_without_its_value() {
             "comma",
         ),
         ("topics: []", "source.topics", "at least one"),
-        ("topics: ['^secret.*']", "source.topics", "patterns"),
+        ("topics: ['^secret.*']", "source.topics", "topic_pattern"),
         (
             "topics: ['secret topic']",
             "source.topics",
@@ -194,6 +286,7 @@ fn brokers_are_addresses_with_a_port() {
         "10.0.0.1:1",
         "[::1]:9092",
         "PLAINTEXT://kafka:9092",
+        "ssl://kafka:9092",
     ] {
         assert!(is_broker(good), "{good}");
     }

@@ -1,8 +1,7 @@
-use rdkafka::types::RDKafkaRespErr as Native;
-
 use super::*;
 
 const TRANSPORT: Code = Code(-195);
+const STAGES: [Stage; 3] = [Stage::Client, Stage::Partition, Stage::Request];
 
 fn error(code: Code) -> ClientError {
     ClientError {
@@ -15,128 +14,56 @@ fn error(code: Code) -> ClientError {
 
 #[test]
 fn a_code_is_the_number_that_librdkafka_gives_it() {
-    for (code, native) in [
-        (Code::BAD_MSG, Native::RD_KAFKA_RESP_ERR__BAD_MSG),
-        (
-            Code::BAD_COMPRESSION,
-            Native::RD_KAFKA_RESP_ERR__BAD_COMPRESSION,
-        ),
-        (Code::NO_OFFSET, Native::RD_KAFKA_RESP_ERR__NO_OFFSET),
-        (TRANSPORT, Native::RD_KAFKA_RESP_ERR__TRANSPORT),
-        (
-            Code::PARTITION_EOF,
-            Native::RD_KAFKA_RESP_ERR__PARTITION_EOF,
-        ),
-        (
-            Code::UNKNOWN_PARTITION,
-            Native::RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
-        ),
-        (
-            Code::LOCAL_UNKNOWN_TOPIC,
-            Native::RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
-        ),
-        (
-            Code::ALL_BROKERS_DOWN,
-            Native::RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
-        ),
-        (Code::INVALID_ARG, Native::RD_KAFKA_RESP_ERR__INVALID_ARG),
-        (Code::SSL, Native::RD_KAFKA_RESP_ERR__SSL),
-        (
-            Code::NOT_IMPLEMENTED,
-            Native::RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
-        ),
-        (Code::STATE, Native::RD_KAFKA_RESP_ERR__STATE),
-        (
-            Code::AUTHENTICATION,
-            Native::RD_KAFKA_RESP_ERR__AUTHENTICATION,
-        ),
-        (
-            Code::UNSUPPORTED_FEATURE,
-            Native::RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE,
-        ),
-        (Code::FATAL, Native::RD_KAFKA_RESP_ERR__FATAL),
-        (
-            Code::NOT_CONFIGURED,
-            Native::RD_KAFKA_RESP_ERR__NOT_CONFIGURED,
-        ),
-        (
-            Code::AUTO_OFFSET_RESET,
-            Native::RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET,
-        ),
-        (
-            Code::UNKNOWN_TOPIC_OR_PART,
-            Native::RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
-        ),
-        (
-            Code::MSG_SIZE_TOO_LARGE,
-            Native::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
-        ),
-        (
-            Code::OFFSET_METADATA_TOO_LARGE,
-            Native::RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE,
-        ),
-        (
-            Code::TOPIC_EXCEPTION,
-            Native::RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION,
-        ),
+    let known = crate::native::all_codes();
+    for (code, name) in [
+        (Code::NONE, "NO_ERROR"),
+        (Code::BAD_MSG, "_BAD_MSG"),
+        (Code::BAD_COMPRESSION, "_BAD_COMPRESSION"),
+        (Code::PARTITION_EOF, "_PARTITION_EOF"),
+        (Code::ALL_BROKERS_DOWN, "_ALL_BROKERS_DOWN"),
+        (Code::INVALID_ARG, "_INVALID_ARG"),
+        (Code::SSL, "_SSL"),
+        (Code::STATE, "_STATE"),
+        (Code::NOT_IMPLEMENTED, "_NOT_IMPLEMENTED"),
+        (Code::AUTHENTICATION, "_AUTHENTICATION"),
+        (Code::NO_OFFSET, "_NO_OFFSET"),
+        (Code::FATAL, "_FATAL"),
+        (Code::AUTO_OFFSET_RESET, "_AUTO_OFFSET_RESET"),
+        (Code::UNKNOWN_TOPIC_OR_PART, "UNKNOWN_TOPIC_OR_PART"),
+        (Code::MSG_SIZE_TOO_LARGE, "MSG_SIZE_TOO_LARGE"),
+        (Code::TOPIC_EXCEPTION, "TOPIC_EXCEPTION"),
         (
             Code::INCONSISTENT_GROUP_PROTOCOL,
-            Native::RD_KAFKA_RESP_ERR_INCONSISTENT_GROUP_PROTOCOL,
+            "INCONSISTENT_GROUP_PROTOCOL",
         ),
-        (
-            Code::INVALID_GROUP_ID,
-            Native::RD_KAFKA_RESP_ERR_INVALID_GROUP_ID,
-        ),
-        (
-            Code::INVALID_SESSION_TIMEOUT,
-            Native::RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT,
-        ),
-        (
-            Code::INVALID_COMMIT_OFFSET_SIZE,
-            Native::RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE,
-        ),
+        (Code::INVALID_GROUP_ID, "INVALID_GROUP_ID"),
+        (Code::INVALID_SESSION_TIMEOUT, "INVALID_SESSION_TIMEOUT"),
         (
             Code::TOPIC_AUTHORIZATION_FAILED,
-            Native::RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+            "TOPIC_AUTHORIZATION_FAILED",
         ),
         (
             Code::GROUP_AUTHORIZATION_FAILED,
-            Native::RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
-        ),
-        (
-            Code::CLUSTER_AUTHORIZATION_FAILED,
-            Native::RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED,
+            "GROUP_AUTHORIZATION_FAILED",
         ),
         (
             Code::UNSUPPORTED_SASL_MECHANISM,
-            Native::RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM,
+            "UNSUPPORTED_SASL_MECHANISM",
         ),
-        (
-            Code::ILLEGAL_SASL_STATE,
-            Native::RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE,
-        ),
-        (
-            Code::UNSUPPORTED_VERSION,
-            Native::RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION,
-        ),
-        (
-            Code::SECURITY_DISABLED,
-            Native::RD_KAFKA_RESP_ERR_SECURITY_DISABLED,
-        ),
+        (Code::ILLEGAL_SASL_STATE, "ILLEGAL_SASL_STATE"),
+        (Code::UNSUPPORTED_VERSION, "UNSUPPORTED_VERSION"),
+        (Code::SECURITY_DISABLED, "SECURITY_DISABLED"),
         (
             Code::SASL_AUTHENTICATION_FAILED,
-            Native::RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+            "SASL_AUTHENTICATION_FAILED",
         ),
-        (
-            Code::GROUP_MAX_SIZE_REACHED,
-            Native::RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED,
-        ),
-        (
-            Code::FENCED_INSTANCE_ID,
-            Native::RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
-        ),
+        (Code::GROUP_MAX_SIZE_REACHED, "GROUP_MAX_SIZE_REACHED"),
+        (Code::FENCED_INSTANCE_ID, "FENCED_INSTANCE_ID"),
+        (Code::UNRELEASED_INSTANCE_ID, "UNRELEASED_INSTANCE_ID"),
+        (Code::UNSUPPORTED_ASSIGNOR, "UNSUPPORTED_ASSIGNOR"),
     ] {
-        assert_eq!(code.0, native as i32, "{native:?}");
+        let number = known.iter().find(|(_, known)| known == name);
+        assert_eq!(number.map(|(number, _)| *number), Some(code), "{name}");
     }
 }
 
@@ -145,21 +72,16 @@ fn what_trying_again_cannot_change_is_fatal_everywhere() {
     for code in [
         Code::AUTHENTICATION,
         Code::SASL_AUTHENTICATION_FAILED,
-        Code::TOPIC_AUTHORIZATION_FAILED,
         Code::GROUP_AUTHORIZATION_FAILED,
-        Code::CLUSTER_AUTHORIZATION_FAILED,
+        Code::UNRELEASED_INSTANCE_ID,
+        Code::INVALID_REGULAR_EXPRESSION,
         Code::TOPIC_EXCEPTION,
         Code::UNSUPPORTED_VERSION,
         Code::FENCED_INSTANCE_ID,
         Code::AUTO_OFFSET_RESET,
         Code::FATAL,
     ] {
-        for stage in [
-            Stage::Starting,
-            Stage::Running,
-            Stage::Partition,
-            Stage::Request,
-        ] {
+        for stage in STAGES {
             assert_eq!(
                 classify(&error(code), stage),
                 Verdict::Fatal,
@@ -181,12 +103,7 @@ fn an_outage_is_retryable_everywhere_and_so_is_a_code_of_a_newer_broker() {
         Code(25),
         rebalance_in_progress,
     ] {
-        for stage in [
-            Stage::Starting,
-            Stage::Running,
-            Stage::Partition,
-            Stage::Request,
-        ] {
+        for stage in STAGES {
             assert_eq!(
                 classify(&error(code), stage),
                 Verdict::Retryable,
@@ -195,23 +112,26 @@ fn an_outage_is_retryable_everywhere_and_so_is_a_code_of_a_newer_broker() {
         }
     }
     assert_eq!(
-        classify(&error(Code(9_999)), Stage::Running),
+        classify(&error(Code(9_999)), Stage::Client),
         Verdict::Retryable
     );
 }
 
 #[test]
-fn a_missing_topic_may_still_be_created_until_the_first_assignment() {
+fn a_topic_that_is_not_there_or_forbidden_is_waited_for() {
     for code in [
         Code::UNKNOWN_TOPIC_OR_PART,
-        Code::LOCAL_UNKNOWN_TOPIC,
-        Code::UNKNOWN_PARTITION,
+        Code::TOPIC_AUTHORIZATION_FAILED,
+        Code(-188),
+        Code(-190),
+        Code(100),
     ] {
-        assert_eq!(classify(&error(code), Stage::Starting), Verdict::Retryable);
-        assert_eq!(classify(&error(code), Stage::Request), Verdict::Retryable);
-        assert_eq!(classify(&error(code), Stage::Running), Verdict::Fatal);
-        assert_eq!(classify(&error(code), Stage::Partition), Verdict::Fatal);
+        assert!(code.is_of_topic(), "{code:?}");
+        for stage in STAGES {
+            assert_eq!(classify(&error(code), stage), Verdict::Retryable);
+        }
     }
+    assert!(!TRANSPORT.is_of_topic());
 }
 
 #[test]
@@ -228,7 +148,7 @@ fn what_the_client_would_skip_stops_the_pipeline() {
             "{code:?}"
         );
         assert_eq!(
-            classify(&error(code), Stage::Running),
+            classify(&error(code), Stage::Client),
             Verdict::Retryable,
             "{code:?}"
         );
@@ -243,7 +163,7 @@ fn a_refused_certificate_is_fatal_and_a_cut_handshake_is_not() {
                 reason: reason.to_owned(),
                 ..error(Code::SSL)
             },
-            Stage::Starting,
+            Stage::Client,
         )
     };
     assert_eq!(
@@ -261,6 +181,33 @@ fn a_refused_certificate_is_fatal_and_a_cut_handshake_is_not() {
 }
 
 #[test]
+fn a_refused_password_is_fatal_and_a_broker_that_goes_away_meanwhile_is_not() {
+    let sasl = |reason: &str| {
+        let reason = reason.to_owned();
+        let code = Code::AUTHENTICATION;
+        classify(
+            &ClientError {
+                reason,
+                ..error(code)
+            },
+            Stage::Client,
+        )
+    };
+    for refused in [
+        "SASL authentication error: Authentication failed: Invalid username or password",
+        "SASL SCRAM-SHA-256 mechanism handshake failed: Broker: Unsupported SASL mechanism: broker's supported mechanisms: PLAIN",
+    ] {
+        assert_eq!(sasl(refused), Verdict::Fatal, "{refused}");
+    }
+    for cut in [
+        "SASL PLAIN mechanism handshake failed: Local: Broker transport failure: broker's supported mechanisms: (n/a)",
+        "SASL authentication error: SaslAuthenticateRequest failed: Local: Timed out",
+    ] {
+        assert_eq!(sasl(cut), Verdict::Retryable, "{cut}");
+    }
+}
+
+#[test]
 fn what_the_client_calls_fatal_is_fatal_whatever_the_code() {
     assert_eq!(
         classify(
@@ -268,7 +215,7 @@ fn what_the_client_calls_fatal_is_fatal_whatever_the_code() {
                 fatal: true,
                 ..error(TRANSPORT)
             },
-            Stage::Running
+            Stage::Client
         ),
         Verdict::Fatal
     );
@@ -277,7 +224,7 @@ fn what_the_client_calls_fatal_is_fatal_whatever_the_code() {
 #[test]
 fn the_text_tells_what_was_tried_what_happened_and_what_to_do() {
     let text = error(Code::GROUP_AUTHORIZATION_FAILED)
-        .judge(Stage::Running, "joining the group")
+        .judge(Stage::Client, "joining the group")
         .map(|e| e.message);
     let expected =
         "joining the group: words (NAME); allow this user to READ the group `source.group_id`";

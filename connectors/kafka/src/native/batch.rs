@@ -136,6 +136,12 @@ impl<'b> Message<'b> {
         unsafe { ptr::addr_of!((*self.raw).offset).read() }
     }
 
+    /// The epoch of the leader that took it; negative if unknown.
+    pub(crate) fn leader_epoch(self) -> i32 {
+        // SAFETY: the message lives as long as the batch is borrowed.
+        unsafe { c::rd_kafka_message_leader_epoch(self.raw) }
+    }
+
     /// The payload; `None` is a tombstone.
     #[inline]
     pub(crate) fn payload(self) -> Option<&'b [u8]> {

@@ -28,7 +28,7 @@ use crate::error::{ClientError, Code};
 
 pub(crate) use batch::BatchReader;
 pub(crate) use queue::{Event, Queue, Slot};
-pub(crate) use requests::{Lookup, commit, look_up};
+pub(crate) use requests::{CommitSlot, Lookup, commit, describe_topics, look_up};
 pub(crate) use spare::SpareRecords;
 
 /// The code of an error as a number (rule 3).
@@ -105,8 +105,23 @@ pub(crate) fn watermarks(
     (known(low), known(high))
 }
 
-/// Behind the newest record.
-const END: i64 = c::RD_KAFKA_OFFSET_END as i64;
+/// All codes that librdkafka knows, with their names.
+#[cfg(test)]
+pub(crate) fn all_codes() -> Vec<(Code, String)> {
+    let (mut descriptions, mut count) = (std::ptr::null(), 0);
+    // SAFETY: both may be written; the table is static and has so many entries, of which those without a name are gaps.
+    unsafe {
+        c::rd_kafka_get_err_descs(&mut descriptions, &mut count);
+        (0..count)
+            .map(|index| descriptions.add(index))
+            .filter(|description| !(*std::ptr::addr_of!((**description).name)).is_null())
+            .map(|description| {
+                let code = read_code(std::ptr::addr_of!((*description).code));
+                (code, text((*description).name))
+            })
+            .collect()
+    }
+}
 
 /// Raises a fatal error in the client, as a fenced static member gets it.
 #[cfg(test)]

@@ -9,6 +9,7 @@ use rdkafka::bindings as c;
 use super::{client_error, read_code, text};
 use crate::client::Client;
 use crate::error::{ClientError, Code};
+use crate::topics::{Described, TopicId};
 
 /// A partition with an offset, as it goes to and comes from the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,11 @@ pub(crate) enum Event {
     Found {
         token: usize,
         result: Result<Vec<Slot>, ClientError>,
+    },
+    /// What the brokers know of topics.
+    Described {
+        token: usize,
+        result: Result<Vec<Described>, ClientError>,
     },
     /// Nothing that the source cares about.
     Other,
@@ -125,6 +131,7 @@ impl Queue {
             c::RD_KAFKA_EVENT_OFFSET_COMMIT => event.committed(),
             c::RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT
             | c::RD_KAFKA_EVENT_LISTOFFSETS_RESULT => event.found(kind),
+            c::RD_KAFKA_EVENT_DESCRIBETOPICS_RESULT => event.described(),
             _ => Event::Other,
         })
     }
@@ -295,6 +302,58 @@ impl RawEvent {
                     ))
                 })
                 .collect()
+        }
+    }
+
+    fn described(&self) -> Event {
+        let result = if self.code() == Code::NONE {
+            Ok(self.topics())
+        } else {
+            Err(self.error())
+        };
+        Event::Described {
+            token: self.token(),
+            result,
+        }
+    }
+
+    fn topics(&self) -> Vec<Described> {
+        let mut count = 0;
+        // SAFETY: the event lives and is of this kind; everything read is owned by it.
+        unsafe {
+            let result = c::rd_kafka_event_DescribeTopics_result(self.0);
+            let topics = c::rd_kafka_DescribeTopics_result_topics(result, &mut count);
+            (0..count)
+                .map(|index| described(*topics.add(index)))
+                .collect()
+        }
+    }
+}
+
+/// # Safety
+/// The description may be read.
+unsafe fn described(topic: *const c::rd_kafka_TopicDescription_t) -> Described {
+    // SAFETY: the caller's promise; error and id are null or belong to the description.
+    unsafe {
+        let error = c::rd_kafka_TopicDescription_error(topic);
+        let id = c::rd_kafka_TopicDescription_topic_id(topic);
+        let code = if error.is_null() {
+            Code::NONE
+        } else {
+            Code(c::rd_kafka_error_code(error) as i32)
+        };
+        Described {
+            topic: text(c::rd_kafka_TopicDescription_name(topic)),
+            result: if code != Code::NONE {
+                let reason = text(c::rd_kafka_error_string(error));
+                Err(client_error(code, reason, false))
+            } else if id.is_null() {
+                Ok(TopicId(0))
+            } else {
+                let high = c::rd_kafka_Uuid_most_significant_bits(id).cast_unsigned();
+                let low = c::rd_kafka_Uuid_least_significant_bits(id).cast_unsigned();
+                Ok(TopicId(u128::from(high) << 64 | u128::from(low)))
+            },
         }
     }
 }

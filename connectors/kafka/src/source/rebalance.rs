@@ -20,15 +20,15 @@ use rdkafka::error::KafkaError;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use spate_runtime::error::ConnectorError;
 use spate_runtime::record::Partition;
-use spate_runtime::source::{Commit, LaneId, SourceEvent, SourceLane};
+use spate_runtime::source::{LaneId, SourceEvent, SourceLane};
 
 use super::KafkaSource;
-use crate::config::Settings;
+use crate::config::{GroupProtocol, Settings};
 use crate::error::{ClientError, Code};
 use crate::lane::Lane;
-use crate::native::{self, Queue, Slot};
+use crate::native::{self, CommitSlot, Queue, Slot};
 use crate::progress::Progress;
-use crate::start::{Start, StartLookup};
+use crate::start::{Ask, Skips, Start, StartLookup};
 
 /// What the client waits for.
 pub(super) enum Rebalance {
@@ -40,6 +40,7 @@ pub(super) enum Rebalance {
     Returning {
         partitions: Vec<Slot>,
         waiting: BTreeSet<LaneId>,
+        lost: bool,
     },
 }
 
@@ -59,12 +60,16 @@ impl KafkaSource {
         }
         if partitions.is_empty() {
             tracing::info!("no partition is assigned to this member of the group");
+            self.skips = Skips::Nothing;
             return self.assign(Vec::new());
         }
+        // Only what is assigned first may be skipped.
+        let skips = std::mem::replace(&mut self.skips, Skips::Nothing);
         let lookup = StartLookup::new(
             partitions,
             self.settings.start_offset,
             &self.settings.group_id,
+            skips,
         );
         self.rebalance = Rebalance::Starting { lookup, token: 0 };
         Ok(())
@@ -75,26 +80,37 @@ impl KafkaSource {
         let Some(connection) = &self.connection else {
             return Ok(());
         };
-        if let Rebalance::Starting { lookup, token } = &mut self.rebalance
-            && let Some((what, partitions)) = lookup.due(now)
-        {
-            let Settings {
-                group_id,
-                read_committed,
-                ..
-            } = &self.settings;
-            native::look_up(
-                &connection.queue,
-                next,
-                what,
-                group_id,
-                partitions,
-                *read_committed,
-            );
-            *token = next;
-            self.last_token = next;
+        let Rebalance::Starting { lookup, token } = &mut self.rebalance else {
+            return Ok(());
+        };
+        let Some(ask) = lookup.due(now) else {
+            return Ok(());
+        };
+        (*token, self.last_token) = (next, next);
+        match ask {
+            Ask::LookUp(what, partitions) => {
+                let Settings {
+                    group_id,
+                    read_committed,
+                    ..
+                } = &self.settings;
+                let (queue, stable) = (&connection.queue, *read_committed);
+                native::look_up(queue, next, what, group_id, partitions, stable);
+                Ok(())
+            }
+            Ask::Commit(offsets) => {
+                let slots = offsets.iter().map(|slot| CommitSlot {
+                    topic: &slot.topic,
+                    partition: slot.partition,
+                    offset: slot.offset,
+                    metadata: None,
+                });
+                match native::commit(&connection.queue, next, slots) {
+                    Ok(()) => Ok(()),
+                    Err(error) => self.found(next, Err(error)),
+                }
+            }
         }
-        Ok(())
     }
 
     pub(super) fn found(
@@ -149,6 +165,7 @@ impl KafkaSource {
         }
         let consumer = client.consumer();
         let accepted = if client.is_cooperative() {
+            self.hold_positions()?;
             consumer.incremental_assign(&list)
         } else {
             consumer.assign(&list)
@@ -156,23 +173,17 @@ impl KafkaSource {
         accepted.map_err(|error| refused(error.to_string()))?;
         self.rebalance = Rebalance::None;
         self.health.assigned();
-        let mut commits = Vec::new();
-        for (start, lane) in starts.iter().zip(&lanes) {
+        for lane in &lanes {
+            let topic = &lane.partition().topic;
+            if self.lanes.of_topic(topic).is_empty() {
+                self.topics.begins(topic, self.now);
+            }
             self.lanes.add(
                 lane.id(),
                 lane.partition().clone(),
                 lane.progress(),
                 self.now,
             );
-            if let (true, Some(offset)) = (start.commit, start.offset) {
-                let (lane, partition) = (lane.id(), lane.partition().clone());
-                commits.push(Commit {
-                    lane,
-                    partition,
-                    offset,
-                    metadata: None,
-                });
-            }
         }
         if !lanes.is_empty() {
             let lanes = lanes
@@ -180,9 +191,6 @@ impl KafkaSource {
                 .map(|lane| -> Box<dyn SourceLane> { Box::new(lane) })
                 .collect();
             self.events.push_back(SourceEvent::Assigned(lanes));
-        }
-        if !commits.is_empty() {
-            self.send_commit(None, &commits)?;
         }
         Ok(())
     }
@@ -211,20 +219,32 @@ impl KafkaSource {
         lanes: BTreeSet<LaneId>,
         lost: bool,
     ) -> Result<(), ConnectorError> {
-        // An assignment whose starts were still looked for is void.
-        self.rebalance = Rebalance::Returning {
-            partitions,
-            waiting: lanes.clone(),
-        };
+        let before = std::mem::replace(
+            &mut self.rebalance,
+            Rebalance::Returning {
+                partitions,
+                waiting: lanes.clone(),
+                lost,
+            },
+        );
+        if let Rebalance::Starting { lookup, .. } = before {
+            // An assignment whose starts were still looked for is void: the next one is the first.
+            self.skips = lookup.into_skips();
+        }
         if lanes.is_empty() {
             return self.give_back();
         }
-        let lanes = lanes.into_iter().collect();
-        self.events.push_back(if lost {
-            SourceEvent::Lost(lanes)
-        } else {
-            SourceEvent::Revoking(lanes)
+        // What was read of a deleted topic must not be committed to one that is created with its name.
+        let (gone, revoked): (Vec<LaneId>, Vec<LaneId>) = lanes.into_iter().partition(|lane| {
+            let topic = self.lanes.topic(*lane);
+            lost || topic.is_some_and(|topic| self.topics.is_missing(topic))
         });
+        if !gone.is_empty() {
+            self.events.push_back(SourceEvent::Lost(gone));
+        }
+        if !revoked.is_empty() {
+            self.events.push_back(SourceEvent::Revoking(revoked));
+        }
         Ok(())
     }
 
@@ -233,6 +253,7 @@ impl KafkaSource {
         let Rebalance::Returning {
             partitions,
             waiting,
+            lost,
         } = &self.rebalance
         else {
             return Ok(());
@@ -240,15 +261,19 @@ impl KafkaSource {
         if !waiting.is_empty() {
             return Ok(());
         }
-        let client = &self.connection()?.client;
+        // A member to which the broker assigns hears nothing more if nothing is left for it.
+        let waits = *lost || self.settings.group_protocol == GroupProtocol::Classic;
+        let client = Arc::clone(&self.connection()?.client);
         let consumer = client.consumer();
         let answered = if client.is_cooperative() {
-            to_list(partitions).and_then(|list| consumer.incremental_unassign(&list))
+            let list = to_list(partitions);
+            self.hold_positions()?;
+            list.and_then(|list| consumer.incremental_unassign(&list))
         } else {
             consumer.unassign()
         };
         self.rebalance = Rebalance::None;
-        if self.lanes.is_empty() {
+        if waits && self.lanes.is_empty() {
             self.health.waits(self.now);
         }
         answered.map_err(|error| {
@@ -256,6 +281,12 @@ impl KafkaSource {
                 "the Kafka client refused to give partitions back: {error}"
             ))
         })
+    }
+
+    /// See [`crate::lanes::Lanes::hold_positions`].
+    fn hold_positions(&mut self) -> Result<(), ConnectorError> {
+        let held = self.lanes.hold_positions(&self.connection()?.client);
+        held.or_else(|error| self.report(&error))
     }
 }
 

@@ -55,6 +55,37 @@ fn gaps_from_compaction_do_not_hold_the_watermark() {
 }
 
 #[test]
+fn offsets_without_a_record_are_passed_behind_what_is_in_flight() {
+    let t = tracker(8);
+    let first = batch(&t, 0, 10);
+    t.pass(12);
+    assert_eq!(t.advance().watermark, None);
+    first.delivered();
+    for behind in [12, 11, 0] {
+        t.pass(behind);
+        let progress = t.advance();
+        assert_eq!((progress.watermark, progress.pending), (Some(12), 0));
+    }
+    batch(&t, 12, 13).delivered();
+    assert_eq!(t.advance().watermark, Some(13));
+}
+
+#[test]
+fn a_lane_may_begin_by_passing() {
+    let t = tracker(8);
+    t.pass(40);
+    assert_eq!(t.advance().watermark, Some(40));
+}
+
+#[test]
+fn nothing_is_passed_behind_a_failed_batch() {
+    let t = tracker(8);
+    drop(batch(&t, 0, 10));
+    t.pass(12);
+    assert_eq!(t.advance().watermark, None);
+}
+
+#[test]
 fn an_ack_of_an_earlier_assignment_moves_nothing() {
     let old = tracker(8);
     let held = batch(&old, 0, 100);

@@ -59,7 +59,7 @@ fn the_older_of_two_members_with_one_instance_id_stops() {
             brokers,
             &topic,
             &group,
-            "    group.instance.id: etl-1\n",
+            "  group_instance_id: etl-1\n",
         ))
     };
     let mut older = join();
@@ -74,7 +74,7 @@ fn the_older_of_two_members_with_one_instance_id_stops() {
         older.failed.as_ref().expect("it failed").message.clone()
     };
     assert!(
-        failure.contains("FENCED_INSTANCE_ID") && failure.contains("group.instance.id"),
+        failure.contains("FENCED_INSTANCE_ID") && failure.contains("source.group_instance_id"),
         "{failure}"
     );
 }

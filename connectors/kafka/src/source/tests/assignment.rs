@@ -98,7 +98,7 @@ fn where_the_committed_record_was_deleted_reading_goes_on_at_the_oldest() {
     produce(&kafka, &topic, 1, 0, 10);
     leave_committed(&kafka, &topic, &group, 3);
     overfill(&kafka, &topic);
-    let mut member = Member::join(&kafka, &topic, &group, "  start_offset: latest\n");
+    let mut member = Member::join(&kafka, &topic, &group, "  on_offset_gap: earliest\n");
     member.until("the newest arrives", |member| {
         member.got.last().is_some_and(|got| got.offset == 89)
     });
@@ -114,25 +114,72 @@ fn where_the_committed_record_was_deleted_fail_stops() {
     produce(&kafka, &topic, 1, 0, 10);
     leave_committed(&kafka, &topic, &group, 3);
     overfill(&kafka, &topic);
-    let mut member = Member::join(&kafka, &topic, &group, "  start_offset: fail\n");
+    let mut member = Member::join(&kafka, &topic, &group, "");
     let failure = member.failure();
-    assert!(
-        failure.contains(&format!("offset 3 of {topic}/0 does not exist")),
-        "{failure}"
-    );
+    for part in [
+        &format!("offset 3 of {topic}/0 does not exist"),
+        "the oldest record has offset",
+        "are lost",
+        "source.on_offset_gap",
+    ] {
+        assert!(failure.contains(part), "{part}: {failure}");
+    }
     assert_eq!(member.count(), 0);
 }
 
 #[test]
-fn a_committed_offset_behind_the_end_is_no_reason_to_read_nothing() {
+fn where_the_committed_record_was_deleted_reading_may_go_on_at_the_end() {
     let (kafka, topic) = broker(1);
     let group = unique("group");
     produce(&kafka, &topic, 1, 0, 10);
-    // As after the topic was created anew.
-    leave_committed(&kafka, &topic, &group, 500);
-    let mut member = Member::join(&kafka, &topic, &group, "");
+    leave_committed(&kafka, &topic, &group, 3);
+    overfill(&kafka, &topic);
+    let mut member = Member::join(&kafka, &topic, &group, "  on_offset_gap: latest\n");
+    // Without a record that comes, the end of the partition moves reading and what is committed.
+    member.until("the end is reached", |member| {
+        member.passed.values().any(|&next| next == 90)
+    });
+    produce(&kafka, &topic, 1, 90, 5);
+    member.until("the new ones arrive", |member| member.count() == 5);
+    member.assert_got(0, 90, 5);
+}
+
+#[test]
+fn a_committed_offset_behind_the_end_stops_the_pipeline_or_reading_goes_on_as_is_set() {
+    let (kafka, topic) = broker(1);
+    produce(&kafka, &topic, 1, 0, 10);
+    let join = |group: &str, gap: &str| {
+        // As after the topic was created anew.
+        leave_committed(&kafka, &topic, group, 500);
+        Member::join(&kafka, &topic, group, gap)
+    };
+    let failure = join(&unique("group"), "").failure();
+    for part in [
+        &format!("offset 500 of {topic}/0 does not exist"),
+        "ends at offset 10",
+        "source.on_offset_gap",
+    ] {
+        assert!(failure.contains(part), "{part}: {failure}");
+    }
+    let group = unique("group");
+    let mut member = join(&group, "  on_offset_gap: earliest\n");
     member.until("all arrive", |member| member.count() >= 10);
     member.assert_got(0, 0, 10);
+
+    let group = unique("group");
+    let mut member = join(&group, "  on_offset_gap: latest\n");
+    member.until("the end is reached", |member| {
+        member.passed.values().any(|&next| next == 10)
+    });
+    produce(&kafka, &topic, 1, 10, 5);
+    member.until("the new ones arrive", |member| member.count() == 5);
+    member.assert_got(0, 10, 5);
+    // What was committed follows, so that a restart begins there and not behind the end again.
+    member.leave();
+    produce(&kafka, &topic, 1, 15, 5);
+    let mut member = Member::join(&kafka, &topic, &group, "");
+    member.until("the others arrive", |member| member.count() == 5);
+    member.assert_got(0, 15, 5);
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(super) struct Member {
     pub(super) lanes: Vec<Box<dyn SourceLane>>,
     pub(super) got: Vec<Got>,
     pub(super) seen: Vec<Seen>,
+    /// Up to where lanes have passed offsets without a record.
+    pub(super) passed: BTreeMap<LaneId, i64>,
     /// The first fatal error.
     pub(super) failed: Option<ConnectorError>,
     /// Whether the test itself sent records to the wrong queue.
@@ -171,13 +173,18 @@ pub(super) fn settings(brokers: &str, topic: &str, group: &str, more: &str) -> S
         ("session.timeout.ms", 6_000),
         ("heartbeat.interval.ms", 200),
     ] {
-        if !client.contains(key) {
+        if !more.contains("group_protocol: consumer") && !client.contains(key) {
             client.push_str(&format!("\n    {key}: {value}"));
         }
     }
     let section = section.join("\n");
+    let what = if topic.starts_with('^') {
+        format!("topic_pattern: '{topic}'")
+    } else {
+        format!("topics: [{topic}]")
+    };
     let yaml = format!(
-        "source:\n  brokers: '{brokers}'\n  topics: [{topic}]\n  group_id: {group}\n{section}\n  rdkafka:\n{client}\n"
+        "source:\n  brokers: '{brokers}'\n  {what}\n  group_id: {group}\n{section}\n  rdkafka:\n{client}\n"
     );
     let config = Config::from_yaml(&yaml).expect("it is YAML");
     Settings::read(&config.section("source")).expect("the section is valid")
@@ -197,6 +204,7 @@ impl Member {
             lanes: Vec::new(),
             got: Vec::new(),
             seen: Vec::new(),
+            passed: BTreeMap::new(),
             failed: None,
             misrouted: false,
             idle: false,
@@ -258,6 +266,9 @@ impl Member {
                 lane.finish();
             }
             Ok(Fetched::Empty) => {}
+            Ok(Fetched::Passed(next)) => {
+                self.passed.insert(lane.id(), next);
+            }
             Ok(Fetched::End) => panic!("a Kafka lane has no end"),
             Err(error) => self.fail(error),
         }
@@ -317,11 +328,12 @@ impl Member {
         let offsets: Vec<Commit> = lanes
             .iter()
             .filter_map(|lane| {
-                let last = self.got.iter().rev().find(|got| got.lane == *lane)?.offset;
+                let last = self.got.iter().rev().find(|got| got.lane == *lane);
+                let next = last.map(|last| last.offset + 1);
                 Some(Commit {
                     lane: *lane,
                     partition: self.partitions[lane].clone(),
-                    offset: last + 1,
+                    offset: next.max(self.passed.get(lane).copied())?,
                     metadata: None,
                 })
             })
