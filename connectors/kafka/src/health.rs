@@ -51,6 +51,11 @@ impl Health {
         self.waiting_since.get_or_insert(now);
     }
 
+    /// Whether an assignment is waited for.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting_since.is_some()
+    }
+
     /// There is an assignment, if an empty one: other members have all partitions.
     pub(crate) fn assigned(&mut self) {
         self.waiting_since = None;

@@ -56,6 +56,10 @@ pub(crate) struct KafkaSource {
     skips: Skips,
     topics: Topics,
     topics_token: usize,
+    /// When it was last asked whether the group has taken this member.
+    membership_asked: Time,
+    /// Since when it is known to be one without an assignment.
+    idle_since: Option<Time>,
     gap: Option<Gap>,
     /// Why the source has to stop, once what is queued was told.
     doom: Option<ConnectorError>,
@@ -90,6 +94,8 @@ impl KafkaSource {
             skips: Skips::Unknown,
             topics,
             topics_token: 0,
+            membership_asked: Time::ZERO,
+            idle_since: None,
             gap: None,
             doom: None,
             now: Time::ZERO,
@@ -126,6 +132,7 @@ impl KafkaSource {
         self.rewind_lanes()?;
         self.look_for_gaps()?;
         self.look_at_topics()?;
+        self.look_for_membership()?;
         let topics = &self.topics;
         self.health.check(now, || topics.complaints())
     }

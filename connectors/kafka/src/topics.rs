@@ -118,7 +118,7 @@ impl Topics {
 
     /// A topic that had no lane gets some: whatever it was before, these read what it is now.
     pub(crate) fn begins(&mut self, topic: &str, now: Time) {
-        self.states.entry(topic.to_owned()).or_default().id = None;
+        self.states.insert(topic.to_owned(), State::default());
         self.next = self.next.min(now);
     }
 

@@ -105,6 +105,20 @@ pub(crate) fn watermarks(
     (known(low), known(high))
 }
 
+/// Whether the group has taken the client as a member. Asks the client's own thread, no broker.
+pub(crate) fn is_member(client: &Client) -> bool {
+    // SAFETY: the client lives; the metadata is null or owned by us, and destroyed once.
+    unsafe {
+        let metadata = c::rd_kafka_consumer_group_metadata(client.native().ptr());
+        if metadata.is_null() {
+            return false;
+        }
+        let generation = c::rd_kafka_consumer_group_metadata_generation_id(metadata);
+        c::rd_kafka_consumer_group_metadata_destroy(metadata);
+        generation > 0
+    }
+}
+
 /// All codes that librdkafka knows, with their names.
 #[cfg(test)]
 pub(crate) fn all_codes() -> Vec<(Code, String)> {

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rdkafka::consumer::Consumer;
 use rdkafka::error::KafkaError;
@@ -30,6 +31,12 @@ use crate::native::{self, CommitSlot, Queue, Slot};
 use crate::progress::Progress;
 use crate::start::{Ask, Skips, Start, StartLookup};
 
+/// How often it is asked whether the group has taken this member.
+const MEMBERSHIP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A member that was taken without partitions for so long got its first assignment: an empty one.
+const FIRST_ASSIGNMENT: Duration = Duration::from_secs(5);
+
 /// What the client waits for.
 pub(super) enum Rebalance {
     /// Nothing.
@@ -40,7 +47,6 @@ pub(super) enum Rebalance {
     Returning {
         partitions: Vec<Slot>,
         waiting: BTreeSet<LaneId>,
-        lost: bool,
     },
 }
 
@@ -63,8 +69,14 @@ impl KafkaSource {
             self.skips = Skips::Nothing;
             return self.assign(Vec::new());
         }
-        // Only what is assigned first may be skipped.
-        let skips = std::mem::replace(&mut self.skips, Skips::Nothing);
+        // Only what is assigned first may be skipped, and not after others had it for a while.
+        let mut skips = std::mem::replace(&mut self.skips, Skips::Nothing);
+        if self
+            .idle_since
+            .is_some_and(|since| self.now.since(since) >= FIRST_ASSIGNMENT)
+        {
+            skips = Skips::Nothing;
+        }
         let lookup = StartLookup::new(
             partitions,
             self.settings.start_offset,
@@ -72,6 +84,24 @@ impl KafkaSource {
             skips,
         );
         self.rebalance = Rebalance::Starting { lookup, token: 0 };
+        Ok(())
+    }
+
+    /// A member to which the broker assigns hears nothing if there is nothing for it: that it is one is enough.
+    pub(super) fn look_for_membership(&mut self) -> Result<(), ConnectorError> {
+        let idle = matches!(self.rebalance, Rebalance::None) && self.health.is_waiting();
+        if self.settings.group_protocol == GroupProtocol::Classic
+            || !idle
+            || self.now.since(self.membership_asked) < MEMBERSHIP_INTERVAL
+        {
+            return Ok(());
+        }
+        self.membership_asked = self.now;
+        if native::is_member(&self.connection()?.client) {
+            tracing::info!("no partition is assigned to this member of the group");
+            self.idle_since.get_or_insert(self.now);
+            self.health.assigned();
+        }
         Ok(())
     }
 
@@ -224,7 +254,6 @@ impl KafkaSource {
             Rebalance::Returning {
                 partitions,
                 waiting: lanes.clone(),
-                lost,
             },
         );
         if let Rebalance::Starting { lookup, .. } = before {
@@ -253,7 +282,6 @@ impl KafkaSource {
         let Rebalance::Returning {
             partitions,
             waiting,
-            lost,
         } = &self.rebalance
         else {
             return Ok(());
@@ -261,8 +289,6 @@ impl KafkaSource {
         if !waiting.is_empty() {
             return Ok(());
         }
-        // A member to which the broker assigns hears nothing more if nothing is left for it.
-        let waits = *lost || self.settings.group_protocol == GroupProtocol::Classic;
         let client = Arc::clone(&self.connection()?.client);
         let consumer = client.consumer();
         let answered = if client.is_cooperative() {
@@ -273,7 +299,7 @@ impl KafkaSource {
             consumer.unassign()
         };
         self.rebalance = Rebalance::None;
-        if waits && self.lanes.is_empty() {
+        if self.lanes.is_empty() {
             self.health.waits(self.now);
         }
         answered.map_err(|error| {

@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Got {
     pub(super) lane: LaneId,
+    pub(super) topic: Arc<str>,
     pub(super) partition: i32,
     pub(super) offset: i64,
     pub(super) key: Option<Vec<u8>>,
@@ -100,6 +101,11 @@ impl KafkaSource {
     /// Raises the error of a fenced static member.
     pub(super) fn fence(&self) {
         native::raise_fatal_error(&self.connection.as_ref().expect("it is started").client);
+    }
+
+    /// Whether it waits for an assignment, which has to come in time.
+    pub(super) fn waits(&self) -> bool {
+        self.health.is_waiting()
     }
 
     /// Tells whether the client is still there.
@@ -243,12 +249,13 @@ impl Member {
         let lane = &mut lanes[index];
         match lane.fetch(97) {
             Ok(Fetched::Batch) => {
-                let id = lane.id();
+                let (id, topic) = (lane.id(), Arc::clone(&lane.partition().topic));
                 lane.read(&mut |batch| {
                     assert!(batch.next_offset() > batch.records()[0].offset());
                     got.extend(batch.records().iter().map(|record| {
                         Got {
                             lane: id,
+                            topic: Arc::clone(&topic),
                             partition: batch.partition(),
                             offset: record.offset(),
                             key: record.key().map(<[u8]>::to_vec),
@@ -434,8 +441,8 @@ pub(super) fn assert_got(got: &[Got], partition: i32, from: i64, count: i64) {
 
 /// What arrived, each record once and sorted by its offset: for a broker that refuses commits during a rebalance.
 pub(super) fn deduplicated(mut got: Vec<Got>) -> Vec<Got> {
-    got.sort_by_key(|got| (got.partition, got.offset));
-    got.dedup_by_key(|got| (got.partition, got.offset));
+    got.sort_by_key(|got| (got.topic.clone(), got.partition, got.offset));
+    got.dedup_by_key(|got| (got.topic.clone(), got.partition, got.offset));
     got
 }
 

@@ -5,5 +5,7 @@ mod apache;
 mod assignment;
 mod group;
 mod harness;
+mod members;
 mod outage;
 mod reading;
+mod topics;
