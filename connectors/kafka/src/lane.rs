@@ -17,7 +17,7 @@ use spate_runtime::source::{Fetched, LaneId, SourceLane};
 
 use crate::error::{Code, Stage};
 use crate::native::{self, BatchReader, Queue, SpareRecords};
-use crate::progress::Progress;
+use crate::progress::{Progress, Stop};
 
 /// A partition's lane.
 pub(crate) struct Lane {
@@ -85,7 +85,7 @@ impl Lane {
             match error.code {
                 Code::PARTITION_EOF => end = Some(message.offset()),
                 // What is to be done about it is decided with the numbers, which the control plane looks up.
-                Code::AUTO_OFFSET_RESET => self.progress.meet_gap(),
+                Code::AUTO_OFFSET_RESET => self.progress.stop(Stop::Gap),
                 code => {
                     if code == Code::TOPIC_AUTHORIZATION_FAILED {
                         self.progress.set_refused(true);
@@ -117,7 +117,7 @@ impl Lane {
     }
 
     /// Keeps what was not handed out before, each record once and in order.
-    fn keep_order(&mut self) -> Result<(), ConnectorError> {
+    fn keep_order(&mut self) {
         let floor = if self.begun {
             self.next_offset
         } else {
@@ -129,7 +129,7 @@ impl Lane {
             .iter()
             .all(|message| check.goes_on(message.offset()))
         {
-            return Ok(());
+            return;
         }
         let mut filter = Ascending(floor);
         let (epoch, mut other) = (self.epoch, None);
@@ -140,23 +140,19 @@ impl Lane {
             }
             kept
         });
-        match other {
-            None => Ok(()),
-            Some(offset) => {
-                self.reader.clear();
-                Err(self.restarted(offset))
-            }
+        if let Some(offset) = other {
+            self.restarted(offset);
         }
     }
 
     /// Finds out why offsets do not go on where they stopped: with the first record, or else at the partition's end.
-    fn check_jump(&mut self, end: Option<i64>) -> Result<(), ConnectorError> {
+    fn check_jump(&mut self, end: Option<i64>) {
         let Some(expected) = self.progress.position() else {
-            return Ok(());
+            return;
         };
         let first = self.reader.iter().next().map(|message| message.offset());
         let Some(first) = first.or(end).filter(|first| *first != expected) else {
-            return Ok(());
+            return;
         };
         let watermarks = native::watermarks(
             self.reader.queue().client(),
@@ -165,10 +161,7 @@ impl Lane {
         );
         match judge_jump(expected, first, self.begun, watermarks) {
             Jump::None => {}
-            Jump::Restarted if self.begun => {
-                self.reader.clear();
-                return Err(self.restarted(first));
-            }
+            Jump::Restarted if self.begun => self.restarted(first),
             Jump::Restarted => tracing::error!(
                 partition = %self.partition, committed = expected, next = first,
                 "the partition ends before the committed offset: it was truncated or created anew; reading goes on by \
@@ -179,15 +172,12 @@ impl Lane {
                 "records were deleted on the broker before they were read; reading goes on by `source.on_offset_gap`"
             ),
         }
-        Ok(())
     }
 
-    fn restarted(&self, offset: i64) -> ConnectorError {
-        ConnectorError::fatal(format!(
-            "reading {}: the partition goes on at offset {offset} although offset {} was reached: it was truncated or created \
-             anew; restart the pipeline, which then goes on by `source.on_offset_gap` and `source.start_offset`",
-            self.partition, self.next_offset
-        ))
+    /// Stops: the partition goes on at `offset`, before what was handed out.
+    fn restarted(&mut self, offset: i64) {
+        self.reader.clear();
+        self.progress.stop(Stop::Restarted(offset));
     }
 }
 
@@ -261,8 +251,11 @@ impl SourceLane for Lane {
             return Ok(Fetched::Empty);
         }
         let end = self.take_errors()?;
-        self.check_jump(end)?;
-        self.keep_order()?;
+        self.check_jump(end);
+        self.keep_order();
+        if matches!(self.progress.stopped(), Some(Stop::Restarted(_))) {
+            return Ok(Fetched::Empty);
+        }
         let last = self
             .reader
             .iter()

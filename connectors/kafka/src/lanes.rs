@@ -12,7 +12,7 @@ use spate_runtime::time::Time;
 use crate::client::Client;
 use crate::error::{ClientError, Code};
 use crate::native::{self, Slot};
-use crate::progress::Progress;
+use crate::progress::{Progress, Stop};
 use crate::watch::{self, Sight, Stall, Watch};
 
 /// The lanes of the current assignment, and those that are being taken back.
@@ -127,15 +127,13 @@ impl Lanes {
         self.held.values().filter_map(lag).collect()
     }
 
-    /// A lane whose next offset does not exist: its partition and that offset.
-    pub(crate) fn gap(&self) -> Option<(Partition, i64)> {
-        let gap = |held: &Held| {
+    /// A lane that has stopped: its partition, the next offset, and why.
+    pub(crate) fn stopped(&self) -> Option<(Partition, i64, Stop)> {
+        let stopped = |held: &Held| {
             let position = held.progress.position()?;
-            held.progress
-                .has_gap()
-                .then(|| (held.partition.clone(), position))
+            Some((held.partition.clone(), position, held.progress.stopped()?))
         };
-        self.held.values().find_map(gap)
+        self.held.values().find_map(stopped)
     }
 
     /// The topics of which this user may not read a partition.

@@ -14,11 +14,20 @@ pub(crate) struct Progress {
     reading: Mutex<Reading>,
     paused: AtomicBool,
     rewind_wanted: AtomicBool,
-    /// The next offset does not exist on the broker.
-    gap: AtomicBool,
+    /// Why the lane has stopped.
+    stop: Mutex<Option<Stop>>,
     /// The broker refuses to let this user read.
     refused: AtomicBool,
     empty_fetches: AtomicU64,
+}
+
+/// Why a lane hands out nothing more: what is to be done is the control plane's to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The next offset does not exist on the broker, and the client fetches no more.
+    Gap,
+    /// The partition was truncated or created anew: it goes on at this offset, before what was reached.
+    Restarted(i64),
 }
 
 #[derive(Debug, Default)]
@@ -104,13 +113,15 @@ impl Progress {
             && self.rewind_wanted.swap(false, Ordering::AcqRel)
     }
 
-    /// The client has stopped fetching: the next offset does not exist on the broker.
-    pub(crate) fn meet_gap(&self) {
-        self.gap.store(true, Ordering::Release);
+    /// The lane has stopped; the first reason counts.
+    pub(crate) fn stop(&self, why: Stop) {
+        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.get_or_insert(why);
     }
 
-    pub(crate) fn has_gap(&self) -> bool {
-        self.gap.load(Ordering::Acquire)
+    /// Why the lane has stopped, if it has.
+    pub(crate) fn stopped(&self) -> Option<Stop> {
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn set_refused(&self, refused: bool) {

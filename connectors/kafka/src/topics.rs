@@ -188,6 +188,13 @@ impl Topics {
         self.listed.iter().find(named).cloned()
     }
 
+    #[cfg(test)]
+    pub(crate) fn knows(&self, topic: &str) -> bool {
+        self.states
+            .get(topic)
+            .is_some_and(|state| state.id.is_some())
+    }
+
     /// Whether a topic is missing now.
     pub(crate) fn is_missing(&self, topic: &str) -> bool {
         self.states

@@ -34,8 +34,8 @@ pub use error::ServiceError;
 pub use install::{cache_dir, install_all};
 #[cfg(feature = "kafka")]
 pub use kafka::{
-    BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError, Producer, Record, Topic, committed_offsets,
-    create_topic, read_topic, watermarks,
+    BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError, Producer, Record, Topic, add_partitions,
+    committed_offsets, create_topic, delete_records, delete_topic, read_topic, watermarks,
 };
 pub use prerequisites::{Prerequisite, doctor};
 pub use process::{Ended, Signal};

@@ -1,16 +1,20 @@
 //! An offset that does not exist on the broker, under `on_offset_gap: fail`: the pipeline stops, with the numbers.
 //!
-//! Under the other policies the client goes on by itself, and the lane tells what was skipped.
+//! Under the other policies the client goes on by itself, and the lane tells what was skipped. Whatever the policy, a
+//! partition that goes on before what was read of it stops the pipeline: the offsets that were read are another log's, so
+//! nothing of it is committed any more.
 
 use std::time::Duration;
 
 use spate_runtime::error::ConnectorError;
 use spate_runtime::record::Partition;
+use spate_runtime::source::SourceEvent;
 use spate_runtime::time::Time;
 
 use super::KafkaSource;
 use crate::error::{ClientError, Code};
 use crate::native::{self, Lookup, Slot};
+use crate::progress::Stop;
 
 /// How long the numbers are waited for.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -25,27 +29,56 @@ pub(super) struct Gap {
 }
 
 impl KafkaSource {
-    /// Looks for a gap, and ends the wait for the numbers of one.
+    /// Looks for a lane that has stopped, and ends the wait for its numbers.
     pub(super) fn look_for_gaps(&mut self) -> Result<(), ConnectorError> {
-        match &self.gap {
-            Some(gap) if self.now.since(gap.since) >= TIMEOUT => {
-                Err(explain(&gap.partition, gap.offset, gap.oldest, None))
+        if let Some(gap) = &self.gap {
+            if self.now.since(gap.since) >= TIMEOUT {
+                self.end(None);
             }
-            Some(_) => Ok(()),
-            None => {
-                if let Some((partition, offset)) = self.lanes.gap() {
-                    let token = self.look_up(&partition, Lookup::Beginnings)?;
-                    self.gap = Some(Gap {
-                        partition,
-                        offset,
-                        oldest: None,
-                        token,
-                        since: self.now,
-                    });
-                }
-                Ok(())
+            return Ok(());
+        }
+        if self.doom.is_some() {
+            return Ok(());
+        }
+        match self.lanes.stopped() {
+            None => {}
+            Some((partition, offset, Stop::Gap)) => {
+                let token = self.look_up(&partition, Lookup::Beginnings)?;
+                self.gap = Some(Gap {
+                    partition,
+                    offset,
+                    oldest: None,
+                    token,
+                    since: self.now,
+                });
+            }
+            Some((partition, reached, Stop::Restarted(offset))) => {
+                let text = format!(
+                    "reading {partition}: the partition goes on at offset {offset} although offset {reached} was reached: it \
+                     was truncated or created anew; restart the pipeline, which then goes on by `source.on_offset_gap` and \
+                     `source.start_offset`"
+                );
+                self.lose(&partition);
+                self.doom = Some(ConnectorError::fatal(text));
             }
         }
+        Ok(())
+    }
+
+    /// Stops with what is known of the gap.
+    fn end(&mut self, end: Option<i64>) {
+        let Some(gap) = self.gap.take() else { return };
+        if gap.oldest.is_none_or(|oldest| gap.offset >= oldest) {
+            self.lose(&gap.partition);
+        }
+        self.doom = Some(explain(&gap.partition, gap.offset, gap.oldest, end));
+    }
+
+    /// Commits nothing of a partition any more: its offsets may be those of another log.
+    fn lose(&mut self, partition: &Partition) {
+        let lane = self.lanes.find(&partition.topic, partition.number);
+        let lost = lane.map(|lane| SourceEvent::Lost(vec![lane]));
+        self.events.extend(lost);
     }
 
     fn look_up(&mut self, partition: &Partition, what: Lookup) -> Result<usize, ConnectorError> {
@@ -83,17 +116,15 @@ impl KafkaSource {
             .and_then(|slots| slots.first())
             .map(|slot| slot.offset)
             .filter(|offset| *offset >= 0);
-        let (partition, offset, oldest) = (gap.partition.clone(), gap.offset, gap.oldest);
-        match (oldest, found) {
-            (None, Some(_)) => {
-                let token = self.look_up(&partition, Lookup::Ends)?;
-                if let Some(gap) = &mut self.gap {
-                    (gap.oldest, gap.token) = (found, token);
-                }
-                Ok(true)
+        if gap.oldest.is_none() && found.is_some() {
+            let token = self.look_up(&gap.partition.clone(), Lookup::Ends)?;
+            if let Some(gap) = &mut self.gap {
+                (gap.oldest, gap.token) = (found, token);
             }
-            _ => Err(explain(&partition, offset, oldest, found)),
+        } else {
+            self.end(found);
         }
+        Ok(true)
     }
 }
 

@@ -2,24 +2,19 @@
 //!
 //! No type of rdkafka is public here, so that users of this crate do not depend on its version.
 
+mod admin;
 mod embedded;
 mod producer;
 
 use super::error::ServiceError;
-use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
-use rdkafka::client::DefaultClientContext;
-use rdkafka::config::{ClientConfig, FromClientConfig};
+use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::RDKafkaErrorCode;
 use rdkafka::message::Message;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+pub use admin::{add_partitions, create_topic, delete_records, delete_topic};
 pub use embedded::{BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError};
 pub use producer::{Producer, Record};
 
@@ -50,35 +45,6 @@ impl Topic {
     pub fn config(mut self, name: &str, value: &str) -> Topic {
         self.config.push((name.to_owned(), value.to_owned()));
         self
-    }
-}
-
-/// Creates a topic by the admin protocol (the embedded broker has none: [`EmbeddedKafka::create_topic`]).
-///
-/// # Errors
-/// [`ServiceError::Kafka`], also when the topic exists.
-pub fn create_topic(brokers: &str, topic: &Topic) -> Result<(), ServiceError> {
-    let action = format!("creating topic {}", topic.name);
-    let fail = |detail: String| kafka_error(brokers, &action, detail);
-    let client: AdminClient<DefaultClientContext> =
-        AdminClient::from_config(&client_config(brokers)).map_err(|e| fail(e.to_string()))?;
-    let mut new = NewTopic::new(
-        &topic.name,
-        topic.partitions,
-        TopicReplication::Fixed(topic.replicas),
-    );
-    for (name, value) in &topic.config {
-        new = new.set(name, value);
-    }
-    let options = AdminOptions::new()
-        .request_timeout(Some(TIMEOUT))
-        .operation_timeout(Some(TIMEOUT));
-    let results =
-        block_on(client.create_topics([&new], &options)).map_err(|e| fail(e.to_string()))?;
-    match results.into_iter().next() {
-        Some(Ok(_)) => Ok(()),
-        Some(Err((_, code))) => Err(fail(code.to_string())),
-        None => Err(fail("the broker answered without a result".to_owned())),
     }
 }
 
@@ -216,22 +182,4 @@ fn kafka_error(
 
 fn code_error(brokers: &str, action: &str, code: RDKafkaErrorCode) -> ServiceError {
     kafka_error(brokers, action, code.to_string())
-}
-
-/// Waits for a future on this thread: the admin client has its own, so no runtime is needed.
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(out) => return out,
-            Poll::Pending => thread::park(),
-        }
-    }
 }

@@ -78,6 +78,56 @@ impl Producer {
         })
     }
 
+    /// A producer whose records belong to transactions; see [`Producer::begin`].
+    ///
+    /// # Errors
+    /// [`ServiceError::Kafka`] when the broker does not take it within 60 s.
+    pub fn transactional(brokers: &str, id: &str) -> Result<Producer, ServiceError> {
+        let mut config = client_config(brokers);
+        config.set("transactional.id", id).set("linger.ms", "5");
+        let fail = |e: KafkaError| kafka_error(brokers, "making a producer", e.to_string());
+        let inner =
+            BaseProducer::from_config_and_context(&config, Deliveries::default()).map_err(fail)?;
+        inner
+            .init_transactions(Duration::from_secs(60))
+            .map_err(fail)?;
+        Ok(Producer {
+            inner,
+            brokers: brokers.to_owned(),
+        })
+    }
+
+    /// Begins a transaction of a [`Producer::transactional`].
+    ///
+    /// # Errors
+    /// [`ServiceError::Kafka`].
+    pub fn begin(&self) -> Result<(), ServiceError> {
+        self.transaction("beginning", self.inner.begin_transaction())
+    }
+
+    /// Commits what was sent since [`Producer::begin`].
+    ///
+    /// # Errors
+    /// [`ServiceError::Kafka`].
+    pub fn commit(&self) -> Result<(), ServiceError> {
+        let ended = self.inner.commit_transaction(Duration::from_secs(60));
+        self.transaction("committing", ended)
+    }
+
+    /// Takes back what was sent since [`Producer::begin`] and has been [flushed](Producer::flush).
+    ///
+    /// # Errors
+    /// [`ServiceError::Kafka`].
+    pub fn abort(&self) -> Result<(), ServiceError> {
+        let ended = self.inner.abort_transaction(Duration::from_secs(60));
+        self.transaction("aborting", ended)
+    }
+
+    fn transaction(&self, doing: &str, result: Result<(), KafkaError>) -> Result<(), ServiceError> {
+        let action = format!("{doing} a transaction");
+        result.map_err(|e| kafka_error(&self.brokers, action, e.to_string()))
+    }
+
     /// Queues a record, waiting while the queue is full, for at most 60 s.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ use crate::config::Settings;
 use crate::error::Code;
 use crate::native::{self, Event, Queue};
 use crate::source::KafkaSource;
+use crate::topics::{Described, TopicId};
 
 /// How long anything may take before the test is given up; on an idle machine all take a few seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -101,6 +102,21 @@ impl KafkaSource {
     /// Raises the error of a fenced static member.
     pub(super) fn fence(&self) {
         native::raise_fatal_error(&self.connection.as_ref().expect("it is started").client);
+    }
+
+    /// Tells what the brokers know of the topic, as if they had been asked.
+    pub(super) fn describe(&mut self, topic: &str, id: u128) {
+        let (topic, result) = (topic.to_owned(), Ok(TopicId(id)));
+        let described = Event::Described {
+            token: self.topics_token,
+            result: Ok(vec![Described { topic, result }]),
+        };
+        self.take(described).expect("it is taken");
+    }
+
+    /// Whether the brokers have described the topic.
+    pub(super) fn knows(&self, topic: &str) -> bool {
+        self.topics.knows(topic)
     }
 
     /// Whether it waits for an assignment, which has to come in time.
@@ -362,6 +378,24 @@ impl Member {
         });
         self.idle = false;
         assert_eq!(self.committed(number), Some(Ok(())));
+    }
+
+    /// The partitions of the lanes that it has.
+    pub(super) fn numbers_held(&self) -> Vec<i32> {
+        let mut numbers: Vec<i32> = self
+            .lanes
+            .iter()
+            .map(|lane| lane.partition().number)
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The lag by partition number.
+    pub(super) fn lag(&self) -> Vec<(i32, i64)> {
+        let lag = self.source.lag().into_iter();
+        lag.map(|(partition, lag)| (partition.number, lag))
+            .collect()
     }
 
     pub(super) fn committed(&self, number: u64) -> Option<Result<(), String>> {

@@ -2,7 +2,8 @@
 //! those that stay away.
 
 use spate_runtime::config::Config;
-use spate_runtime::source::{OpenContext, SourceKind};
+use spate_runtime::record::Partition;
+use spate_runtime::source::{Commit, OpenContext, Source, SourceKind};
 use spate_test::services::{EmbeddedKafka, KafkaError};
 
 use super::harness::{Got, Member, Seen, broker, produce, unique};
@@ -89,6 +90,41 @@ fn a_topic_that_is_gone_for_a_while_is_named_and_read_on() {
         };
         newest(&topic) && newest(&other)
     });
+}
+
+#[test]
+fn a_topic_that_was_created_anew_stops_the_pipeline_and_is_not_committed() {
+    let (kafka, topic) = broker(2);
+    produce(&kafka, &topic, 2, 0, 10);
+    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    member.until("all arrive", |member| member.count() == 20);
+    let lanes: Vec<_> = member.lanes.iter().map(|lane| lane.id()).collect();
+    member.source.describe(&topic, 7);
+    member.source.describe(&topic, 7);
+    let lag = member.lag();
+    assert_eq!(lag, [(0, 0), (1, 0)], "nothing has happened yet");
+    member.source.describe(&topic, 8);
+    let failure = member.failure();
+    assert!(
+        failure.contains(&format!("`{topic}` was deleted and created anew")),
+        "{failure}"
+    );
+    assert!(
+        member.seen.contains(&Seen::Lost(vec![0, 1])),
+        "{:?}",
+        member.seen
+    );
+    assert_eq!(member.lag(), [], "a lane that is gone has no lag");
+    let commit = Commit {
+        lane: lanes[0],
+        partition: Partition::new(topic.as_str(), 0),
+        offset: 10,
+        metadata: None,
+    };
+    assert!(
+        member.source.commit(99, &[commit]).is_err(),
+        "it is not its own any more"
+    );
 }
 
 #[test]

@@ -1,0 +1,47 @@
+//! What the embedded broker does otherwise than Apache Kafka or not at all: commits during a rebalance, fencing, a broker that
+//! is killed; transactions, deletions, added partitions.
+
+use spate_test::services::{ApacheKafka, Producer};
+
+use super::harness::unique;
+
+mod members;
+mod offsets;
+mod topics;
+mod transactions;
+
+/// The shared broker with a producer; `None` where the broker is skipped.
+fn shared() -> Option<(&'static str, Producer)> {
+    let kafka = ApacheKafka::required()?;
+    let producer = kafka.producer().expect("a producer is made");
+    Some((kafka.bootstrap_servers(), producer))
+}
+
+/// A topic on the shared broker with a producer; `None` where the broker is skipped.
+fn topic(partitions: i32) -> Option<(&'static str, String, Producer)> {
+    let (brokers, producer) = shared()?;
+    let topic = new_topic(brokers, partitions);
+    Some((brokers, topic, producer))
+}
+
+/// A topic that no run before used.
+fn new_topic(brokers: &str, partitions: i32) -> String {
+    let topic = name("topic");
+    create(brokers, &topic, partitions);
+    topic
+}
+
+fn create(brokers: &str, topic: &str, partitions: i32) {
+    let topic = spate_test::services::Topic::new(topic, partitions);
+    spate_test::services::create_topic(brokers, &topic).expect("the topic is created");
+}
+
+/// A name that no run before used.
+fn name(kind: &str) -> String {
+    unique(&format!("{kind}-{}", std::process::id()))
+}
+
+/// A group that no run before used.
+fn group() -> String {
+    name("group")
+}
