@@ -119,10 +119,14 @@ fn match_columns<'a>(
     for field in &input.fields {
         if !table.columns.iter().any(|column| column.name == field.name) {
             let taken = |name: &str| input.fields.iter().any(|other| other.name == name);
+            let computed = |column: &&Column| {
+                matches!(column.computed, Computed::Materialized | Computed::Alias)
+            };
             let free: Vec<&str> = table
                 .columns
                 .iter()
-                .map(|c| c.name.as_str())
+                .filter(|column| !computed(column))
+                .map(|column| column.name.as_str())
                 .filter(|name| !taken(name))
                 .collect();
             let message = format!(
@@ -207,15 +211,18 @@ fn judge(column: &Column, field: &Field) -> Result<(), (Code, String, String)> {
         return Err((Code::ColumnLater, message, help.to_owned()));
     }
     if is_option(&field.ty) && !column.ty.is_nullable() {
-        let help = format!(
-            "unwrap the value before, or make the column `Nullable({})`",
-            column.ty.spelling()
-        );
-        let help = match column.ty {
-            ColumnType::Array(_) => {
-                "unwrap the value before: the server has no `Nullable(Array(..))`".to_owned()
+        let nullable = match &column.ty {
+            ColumnType::Array(_) => None,
+            ColumnType::LowCardinality(inner) => {
+                Some(format!("LowCardinality(Nullable({}))", inner.spelling()))
             }
-            _ => help,
+            plain => Some(format!("Nullable({})", plain.spelling())),
+        };
+        let help = match nullable {
+            Some(nullable) => {
+                format!("unwrap the value before, or make the column `{nullable}`")
+            }
+            None => "unwrap the value before: the server has no `Nullable(Array(..))`".to_owned(),
         };
         return Err((
             Code::ColumnNotNull,

@@ -210,7 +210,7 @@ fn every_column_that_does_not_fit_the_row_is_reported() {
             at: DateTime64Millis, #[row(rename = "at")] again: DateTime64Millis,
         }"#));
     let mut expected = vec![
-        "[SP097] column `region LowCardinality(String)` (orders.sql:3) takes no NULL, and this field may be `None`\nhelp: unwrap the value before, or make the column `Nullable(LowCardinality(String))`",
+        "[SP097] column `region LowCardinality(String)` (orders.sql:3) takes no NULL, and this field may be `None`\nhelp: unwrap the value before, or make the column `LowCardinality(Nullable(String))`",
         "[SP094] table `orders` of `orders.sql` has no column `nota`\nhelp: did you mean `note`?",
         "[SP096] column `day Date` (orders.sql:6) is MATERIALIZED: the server computes it, an insert may not name it\nhelp: leave the field out of the struct",
         "[SP097] column `lines Array(UInt32)` (orders.sql:7) takes no NULL, and this field may be `None`\nhelp: unwrap the value before: the server has no `Nullable(Array(..))`",
