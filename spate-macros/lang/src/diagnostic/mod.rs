@@ -8,6 +8,6 @@ mod catalogue;
 mod errors;
 mod suggest;
 
-pub use catalogue::{Code, Entry};
+pub use catalogue::{Code, Entry, RETIRED};
 pub use errors::{Diagnostic, Errors, LIMIT};
 pub use suggest::{list, suggest};
