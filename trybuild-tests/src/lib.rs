@@ -15,12 +15,14 @@
 //! `// package: bare` (its features are off). Files that a case names are in `ui/files`, and written `files/..`.
 
 mod case;
+mod census;
 mod judge;
 mod project;
 mod report;
 mod rules;
 
 pub use case::{Case, CaseError, Outcome, Package, all};
+pub use census::Census;
 pub use judge::{Mode, judge, ours};
 pub use project::{Answer, Project, ProjectError};
 pub use report::normalize;
