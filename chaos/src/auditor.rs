@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer as _};
+use rdkafka::error::KafkaResult;
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use spate_test::services::ClickHouse;
 
@@ -31,7 +32,9 @@ pub(crate) struct Auditor<'a> {
     screen: Screen,
     clickhouse: &'a ClickHouse,
     ledger: &'a Mutex<Ledger>,
-    consumer: BaseConsumer,
+    brokers: &'a str,
+    /// Made anew after a failure: a client may forget all brokers when its only one was killed.
+    consumer: Mutex<Option<BaseConsumer>>,
     findings: Mutex<Findings>,
     /// How many records are committed.
     pub(crate) done: AtomicU64,
@@ -55,26 +58,45 @@ pub(crate) struct Findings {
 impl<'a> Auditor<'a> {
     pub(crate) fn new(
         screen: Screen,
-        brokers: &str,
+        brokers: &'a str,
         clickhouse: &'a ClickHouse,
         ledger: &'a Mutex<Ledger>,
-    ) -> Result<Auditor<'a>, Error> {
-        let consumer = ClientConfig::new()
-            .set("bootstrap.servers", brokers)
+    ) -> Auditor<'a> {
+        Auditor {
+            screen,
+            clickhouse,
+            ledger,
+            brokers,
+            consumer: Mutex::default(),
+            findings: Mutex::default(),
+            done: AtomicU64::new(0),
+        }
+    }
+
+    /// A call of the client.
+    fn ask<T>(
+        &self,
+        action: &'static str,
+        call: impl FnOnce(&BaseConsumer) -> KafkaResult<T>,
+    ) -> Result<T, Error> {
+        let kept = lock(&self.consumer).take();
+        let consumer = match kept {
+            Some(consumer) => consumer,
+            None => self.connect().map_err(Error::kafka("making a consumer"))?,
+        };
+        let answer = call(&consumer).map_err(Error::kafka(action))?;
+        *lock(&self.consumer) = Some(consumer);
+        Ok(answer)
+    }
+
+    fn connect(&self) -> KafkaResult<BaseConsumer> {
+        ClientConfig::new()
+            .set("bootstrap.servers", self.brokers)
             .set("group.id", GROUP)
             .set("enable.auto.commit", "false")
             .set("reconnect.backoff.max.ms", "2000")
             .set("log_level", "2")
             .create()
-            .map_err(Error::kafka("making a consumer"))?;
-        Ok(Auditor {
-            screen,
-            clickhouse,
-            ledger,
-            consumer,
-            findings: Mutex::default(),
-            done: AtomicU64::new(0),
-        })
     }
 
     /// Audits until `stop` is set. While a server is away there is nothing to compare.
@@ -135,50 +157,46 @@ impl<'a> Auditor<'a> {
 
     /// By partition, the offset that the group has committed; 0 where it has not.
     pub(crate) fn committed(&self) -> Result<Vec<i64>, Error> {
-        let reading = "reading the committed offsets";
         let mut list = TopicPartitionList::new();
         list.add_partition_range(TOPIC, 0, PARTITIONS - 1);
-        let found = self
-            .consumer
-            .committed_offsets(list, ANSWER)
-            .map_err(Error::kafka(reading))?;
-        let mut committed = Vec::new();
-        for partition in 0..PARTITIONS {
-            committed.push(match found.find_partition(TOPIC, partition) {
-                Some(element) => {
-                    element.error().map_err(Error::kafka(reading))?;
-                    match element.offset() {
-                        Offset::Offset(offset) => offset,
-                        _ => 0,
+        self.ask("reading the committed offsets", |consumer| {
+            let found = consumer.committed_offsets(list, ANSWER)?;
+            let mut committed = Vec::new();
+            for partition in 0..PARTITIONS {
+                committed.push(match found.find_partition(TOPIC, partition) {
+                    Some(element) => {
+                        element.error()?;
+                        match element.offset() {
+                            Offset::Offset(offset) => offset,
+                            _ => 0,
+                        }
                     }
-                }
-                None => 0,
-            });
-        }
-        Ok(committed)
+                    None => 0,
+                });
+            }
+            Ok(committed)
+        })
     }
 
     /// The end of every partition.
     pub(crate) fn ends(&self) -> Result<Vec<i64>, Error> {
-        (0..PARTITIONS)
-            .map(|partition| {
-                self.consumer
-                    .fetch_watermarks(TOPIC, partition, ANSWER)
-                    .map(|(_, end)| end)
-                    .map_err(Error::kafka("reading the ends of the topic"))
-            })
-            .collect()
+        self.ask("reading the ends of the topic", |consumer| {
+            (0..PARTITIONS)
+                .map(|partition| {
+                    let watermarks = consumer.fetch_watermarks(TOPIC, partition, ANSWER);
+                    watermarks.map(|(_, end)| end)
+                })
+                .collect()
+        })
     }
 
     /// Commits an offset of the group from outside, which a broker allows while the group has no member.
     pub(crate) fn commit(&self, partition: i32, offset: i64) -> Result<(), Error> {
-        let committing = "committing an offset";
-        let mut list = TopicPartitionList::new();
-        list.add_partition_offset(TOPIC, partition, Offset::Offset(offset))
-            .map_err(Error::kafka(committing))?;
-        self.consumer
-            .commit(&list, CommitMode::Sync)
-            .map_err(Error::kafka(committing))
+        self.ask("committing an offset", |consumer| {
+            let mut list = TopicPartitionList::new();
+            list.add_partition_offset(TOPIC, partition, Offset::Offset(offset))?;
+            consumer.commit(&list, CommitMode::Sync)
+        })
     }
 
     /// All rows, and by partition the different offsets below its bound.

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) const MEMBERS: usize = 3;
 
 /// After so many faults everything heals, and there is calm for a while.
-const CALM_AFTER: u32 = 3;
+const CALM_AFTER: u32 = 4;
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -248,7 +248,7 @@ impl Iterator for Plan {
         Some(Fault {
             kind,
             target,
-            after: self.millis(2_000..6_000),
+            after: self.millis(1_000..4_000),
             calm,
             hold,
             inserts: self.random.u32(2..7),

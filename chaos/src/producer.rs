@@ -3,6 +3,7 @@
 //! The records are spread over the time: of every period the larger part comes at once, so that there is a backlog to
 //! work off, and the rest evenly, so that the group reads at the end of the log as well.
 
+use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use rdkafka::producer::{BaseProducer, BaseRecord, Producer as _, ProducerContext
 use crate::error::Error;
 use crate::event;
 use crate::ledger::Ledger;
+use crate::screen::Screen;
 use crate::servers::TOPIC;
 
 const PERIOD: f64 = 20.0;
@@ -27,9 +29,12 @@ const PART: f64 = 0.9;
 const MAX_LAG: u64 = 200_000;
 /// How long the broker may take to acknowledge what is left at the end.
 const FLUSH: Duration = Duration::from_secs(120);
+/// After so long without an acknowledgement the client is told its brokers again.
+const SILENCE: Duration = Duration::from_secs(15);
 
 /// What the producer is told, and tells.
 pub(crate) struct Orders {
+    pub(crate) screen: Screen,
     pub(crate) brokers: String,
     pub(crate) schema_id: u32,
     pub(crate) records: u32,
@@ -94,10 +99,12 @@ pub(crate) fn produce(
         .set("log_level", "2")
         .create_with_context(Deliveries(Arc::clone(&orders.ledger)))
         .map_err(Error::kafka("making a producer"))?;
+    let mut silence = Silence::new(&producer, orders);
     let began = Instant::now();
     let mut payload = Vec::new();
     let mut next = 0;
     while next < orders.records && !stop.load(Ordering::Acquire) {
+        silence.end();
         let due = due(orders.records, orders.seconds, began.elapsed());
         let room = committed.load(Ordering::Acquire) + MAX_LAG;
         if u64::from(next) >= due.min(room) {
@@ -133,9 +140,54 @@ pub(crate) fn produce(
                 producer.in_flight_count()
             )));
         }
+        silence.end();
         producer.poll(Duration::from_millis(100));
     }
     Ok(())
+}
+
+/// Watches over a client that may have forgotten all brokers: a broker that has been killed tells of none until it is let
+/// in again, and librdkafka (2.12) then drops the only one that it could ask.
+struct Silence<'a> {
+    producer: &'a BaseProducer<Deliveries>,
+    orders: &'a Orders,
+    acknowledged: u64,
+    since: Instant,
+}
+
+impl<'a> Silence<'a> {
+    fn new(producer: &'a BaseProducer<Deliveries>, orders: &'a Orders) -> Silence<'a> {
+        Silence {
+            producer,
+            orders,
+            acknowledged: 0,
+            since: Instant::now(),
+        }
+    }
+
+    fn end(&mut self) {
+        let acknowledged = self.producer.context().ledger(|ledger| ledger.count());
+        if acknowledged != self.acknowledged || self.producer.in_flight_count() == 0 {
+            (self.acknowledged, self.since) = (acknowledged, Instant::now());
+        }
+        if self.since.elapsed() < SILENCE {
+            return;
+        }
+        self.since = Instant::now();
+        self.orders
+            .screen
+            .line("the producer hears nothing from its brokers and is told them again");
+        if let Ok(brokers) = CString::new(self.orders.brokers.as_str()) {
+            // SAFETY: the client lives as long as the producer, and the list is copied.
+            #[allow(unsafe_code)]
+            let _ = unsafe {
+                rdkafka::bindings::rd_kafka_brokers_add(
+                    self.producer.client().native_ptr(),
+                    brokers.as_ptr(),
+                )
+            };
+        }
+    }
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(crate) fn run(
     let group = Group::new(screen, folder.to_owned(), config)?;
     let ledger = Arc::new(Mutex::new(Ledger::new(PARTITIONS as usize)));
     let brokers = servers.kafka.bootstrap_servers();
-    let auditor = Auditor::new(screen, brokers, &servers.clickhouse, &ledger)?;
+    let auditor = Auditor::new(screen, brokers, &servers.clickhouse, &ledger);
     let run = Run {
         options,
         screen,
@@ -63,6 +63,7 @@ pub(crate) fn run(
         stop_auditing: AtomicBool::new(false),
     };
     let orders = Orders {
+        screen,
         brokers: brokers.to_owned(),
         schema_id: servers.schema_id,
         records: options.records,
