@@ -12,6 +12,7 @@ use spate_test::services::{Ended, Program, ProgramOptions, Signal};
 use crate::error::Error;
 use crate::plan::MEMBERS;
 use crate::screen::Screen;
+use crate::servers::INSTANCE;
 
 /// How long a process that ended of its own accord stays away.
 const RESTART: Duration = Duration::from_secs(1);
@@ -102,7 +103,10 @@ impl Group {
                 crate::MEMBER.to_owned(),
                 self.config.to_string_lossy().into_owned(),
             ],
-            env: vec![("RUST_LOG".to_owned(), "info,spate_runtime=debug".to_owned())],
+            env: vec![
+                ("RUST_LOG".to_owned(), "info,spate_runtime=debug".to_owned()),
+                (INSTANCE.to_owned(), member.name.replace(' ', "-")),
+            ],
             log: member.log.clone(),
         })?);
         Ok(())

@@ -46,6 +46,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "KIND,..", default_value = "all", value_parser = Kinds::parse)]
     pub(crate) faults: Kinds,
 
+    /// How partitions are assigned [default: drawn by the seed]
+    #[arg(long, value_name = "HOW")]
+    pub(crate) group: Option<Assignment>,
+
     /// Keep the folder with the logs of all processes; it is kept anyway when the exit code is not 0
     #[arg(long)]
     pub(crate) keep: bool,
@@ -53,6 +57,28 @@ pub(crate) struct Options {
     /// Break a promise on purpose, to see that it is noticed
     #[arg(long, value_name = "WHAT", hide = true)]
     pub(crate) plant: Option<Plant>,
+}
+
+/// How the partitions of the group are assigned to its processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Assignment {
+    /// All partitions are taken back and given anew.
+    Eager,
+    /// Single partitions move.
+    Cooperative,
+    /// Single partitions move, and every process has a name of its own in the group.
+    Static,
+    /// By the broker.
+    Consumer,
+}
+
+impl Assignment {
+    /// The one that belongs to a seed.
+    pub(crate) fn drawn(seed: u64) -> Assignment {
+        let all = Assignment::value_variants();
+        // Not the numbers that draw the schedule.
+        all[fastrand::Rng::with_seed(!seed).usize(..all.len())]
+    }
 }
 
 /// A promise broken on purpose.
@@ -75,6 +101,14 @@ mod tests {
         let options = Options::try_parse_from(["chaos"]).unwrap();
         assert_eq!((options.seconds, options.records), (600, 2_000_000));
         assert!(options.plant.is_none() && !options.keep);
+    }
+
+    #[test]
+    fn seeds_draw_every_way_of_assigning() {
+        let drawn: Vec<_> = (0..50).map(Assignment::drawn).collect();
+        for assignment in Assignment::value_variants() {
+            assert!(drawn.contains(assignment), "{assignment:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::faults::Faults;
 use crate::group::Group;
 use crate::ledger::Ledger;
-use crate::options::{Options, Plant};
+use crate::options::{Assignment, Options, Plant};
 use crate::plan::{Kind, MEMBERS, Plan};
 use crate::plant::plant;
 use crate::producer::{Orders, produce};
@@ -37,13 +37,11 @@ pub(crate) fn run(
     folder: &Path,
 ) -> Result<(String, bool), Error> {
     let plan = Plan::new(seed, kinds);
-    // The other half of the seeds.
-    let cooperative = fastrand::Rng::with_seed(!seed).bool();
+    let assignment = options.group.unwrap_or_else(|| Assignment::drawn(seed));
     let servers = Servers::start(&screen)?;
-    let config = servers.write_config(folder, cooperative)?;
-    let strategy = if cooperative { "cooperative" } else { "eager" };
+    let config = servers.write_config(folder, assignment)?;
     screen.line(&format!(
-        "seed={seed}: {MEMBERS} processes, {strategy} assignments; logs in {}",
+        "seed={seed}: {MEMBERS} processes, group {assignment:?}; logs in {}",
         folder.display()
     ));
     let group = Group::new(screen, folder.to_owned(), config)?;

@@ -8,11 +8,25 @@ use spate_test::services::{
 };
 
 use crate::error::Error;
+use crate::options::Assignment;
 use crate::screen::Screen;
 
 pub(crate) const PARTITIONS: i32 = 12;
 pub(crate) const TOPIC: &str = "events";
 pub(crate) const GROUP: &str = "events-etl";
+
+const PROPERTIES: [(&str, &str); 5] = [
+    // So that a killed broker is let in again soon.
+    ("broker.session.timeout.ms", "6000"),
+    // As the classic groups have it in the configuration of their members.
+    ("group.consumer.min.session.timeout.ms", "6000"),
+    ("group.consumer.session.timeout.ms", "10000"),
+    ("group.consumer.min.heartbeat.interval.ms", "500"),
+    ("group.consumer.heartbeat.interval.ms", "1000"),
+];
+
+/// The environment variable with a process's own name in the group.
+pub(crate) const INSTANCE: &str = "CHAOS_INSTANCE";
 
 const SCHEMA: &str = include_str!("../schemas/event.avsc");
 const TABLE: &str = include_str!("../sql/events.sql");
@@ -31,8 +45,9 @@ impl Servers {
     pub(crate) fn start(screen: &Screen) -> Result<Servers, Error> {
         screen.line("starting Apache Kafka and ClickHouse ..");
         let kafka = ApacheKafka::start(ApacheKafkaOptions {
-            // So that a killed broker is let in again soon.
-            properties: vec![("broker.session.timeout.ms".to_owned(), "6000".to_owned())],
+            properties: PROPERTIES
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             ..ApacheKafkaOptions::default()
         })?;
         kafka.create_topic(TOPIC, PARTITIONS)?;
@@ -54,13 +69,29 @@ impl Servers {
         })
     }
 
-    /// Writes the configuration of the pipeline. `cooperative`: the group moves single partitions, instead of all.
-    pub(crate) fn write_config(&self, folder: &Path, cooperative: bool) -> Result<PathBuf, Error> {
+    /// Writes the configuration of the pipeline.
+    pub(crate) fn write_config(
+        &self,
+        folder: &Path,
+        assignment: Assignment,
+    ) -> Result<PathBuf, Error> {
         let path = folder.join("pipeline.yaml");
-        let strategy = if cooperative {
-            "cooperative-sticky"
-        } else {
-            "range,roundrobin"
+        let classic = |strategy: &str| {
+            format!(
+                "{{ partition.assignment.strategy: \"{strategy}\", session.timeout.ms: 10000, heartbeat.interval.ms: 1000, \
+                 reconnect.backoff.max.ms: 2000 }}"
+            )
+        };
+        let group = match assignment {
+            Assignment::Eager => format!("rdkafka: {}", classic("range,roundrobin")),
+            Assignment::Cooperative => format!("rdkafka: {}", classic("cooperative-sticky")),
+            Assignment::Static => format!(
+                "group_instance_id: \"${{{INSTANCE}}}\"\n  rdkafka: {}",
+                classic("cooperative-sticky")
+            ),
+            Assignment::Consumer => {
+                "group_protocol: consumer\n  rdkafka: { reconnect.backoff.max.ms: 2000 }".to_owned()
+            }
         };
         let (kafka, registry) = (self.kafka.bootstrap_servers(), self.registry.url());
         let (url, user) = (self.clickhouse.url(), self.clickhouse.user());
@@ -73,11 +104,7 @@ source:
   topics: [{TOPIC}]
   group_id: {GROUP}
   startup_timeout: 2m
-  rdkafka:
-    partition.assignment.strategy: \"{strategy}\"
-    session.timeout.ms: 10000
-    heartbeat.interval.ms: 1000
-    reconnect.backoff.max.ms: 2000
+  {group}
 deserializer: {{ registry: {{ url: \"{registry}\" }} }}
 sink:
   url: \"{url}\"
