@@ -1,5 +1,9 @@
 //! The pipelines under test: one per error policy, the rest alike.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use spate::Meta;
 use spate::clickhouse::DateTime64Millis;
 use spate::prelude::*;
@@ -53,6 +57,18 @@ spate::pipeline! {
         kafka
         -> avro::<Order>
         -> paid: filter(|o| o.total_cents >= 0)
+        -> to_row: try_map(|o, meta| to_row(&o, meta))
+        -> clickhouse::<OrderRow>
+    }
+
+    /// Each order once per thread; `read` counts what was read, duplicates included.
+    pub fresh_orders(read: Arc<AtomicU64>) {
+        let mut seen = HashSet::new();
+
+        kafka
+        -> avro::<Order>
+        -> inspect(|_| { read.fetch_add(1, Ordering::SeqCst); })
+        -> fresh: filter(|o| seen.insert(o.order_id))
         -> to_row: try_map(|o, meta| to_row(&o, meta))
         -> clickhouse::<OrderRow>
     }

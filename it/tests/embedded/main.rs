@@ -5,6 +5,7 @@ mod bad_input;
 mod broker;
 mod clickhouse;
 mod command_line;
+mod group;
 mod happy;
 mod process;
 mod registry;

@@ -124,6 +124,48 @@ fn a_drain_that_cannot_end_is_given_up_at_its_deadline_with_exit_code_1() {
 }
 
 #[test]
+fn a_clickhouse_that_hangs_does_not_keep_the_process_and_the_group_is_left() {
+    let Some(server) = ClickHouse::required_own(ClickHouseOptions::default()) else {
+        return;
+    };
+    let Some(mut stack) = Stack::with_clickhouse(&server, 1) else {
+        return;
+    };
+    stack.orders(0..100);
+    stack.no_row(0, Some(b"junk"));
+    let hour = 3_600_000;
+    server
+        .fault(FaultKind::Delay, hour, 1_000_000, "INSERT INTO")
+        .expect("injected");
+    let settings = stack.settings();
+    let mut process =
+        OrdersProcess::start(EXE, &settings.clone().set("checkpoint.drain_timeout", "2s"));
+    process.wrote(SKIPPED);
+    let begin = Instant::now();
+    process.signal("TERM");
+    let (code, output) = process.finish();
+    // Two seconds, and three; the rest is for a busy machine.
+    assert!(begin.elapsed() < Duration::from_secs(60), "{output}");
+    assert_eq!(code, Some(1), "{output}");
+    for part in [
+        "first failure: sink `clickhouse` shard 0: ",
+        "checkpoint.drain_timeout",
+        "clickhouse.abandoned_rows=100 abandoned_batches=",
+    ] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+    assert!(!output.contains("was not left within"), "{output}");
+    assert_eq!(stack.committed(), [0], "{output}");
+
+    server.clear_faults().expect("cleared");
+    let mut process = OrdersProcess::start(EXE, &settings);
+    stack.wait_committed(&mut process);
+    process.signal("TERM");
+    assert_eq!(process.finish().0, Some(0));
+    stack.assert_every_row();
+}
+
+#[test]
 fn a_process_that_is_killed_in_the_middle_of_the_work_loses_nothing() {
     let Some(mut stack) = Stack::start(4) else {
         return;
