@@ -14,7 +14,7 @@ pub use sink_output::SinkOutput;
 use crate::ack::Ack;
 use crate::engine::Budget;
 use crate::failure::Failure;
-use crate::graph::Graph;
+use crate::graph::{Graph, OnError};
 use crate::limits::{SKIP_LOG_WINDOW, SKIP_LOGS};
 use crate::record::{Partition, Record};
 use crate::stats::Stats;
@@ -121,7 +121,13 @@ impl Output {
     /// The pipeline stops here because the stage failed and its policy is to fail.
     #[cold]
     pub fn fail(&mut self, stage: usize, error: impl Display) -> Failure {
-        Failure::new(self.place(stage), error.to_string())
+        let policy = self.graph.nodes.get(stage).and_then(|node| node.on_error);
+        let advice = if policy == Some(OnError::Fail) {
+            "; correct the record or the stage, or let such records be dropped and counted with `on_error = skip`"
+        } else {
+            ""
+        };
+        Failure::new(self.place(stage), format!("{error}{advice}"))
     }
 
     /// The failure of a kernel that panicked.

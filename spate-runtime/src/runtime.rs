@@ -182,8 +182,9 @@ impl Runtime {
                     }
                     if clock.now().since(begin) >= timeout {
                         task.abort();
-                        let text =
-                            format!("no answer within pipeline.startup_timeout ({timeout:?})");
+                        let text = format!(
+                            "no answer within pipeline.startup_timeout ({timeout:?}): see that the server runs and answers"
+                        );
                         return Err(Some(Failure::new(place(), text)));
                     }
                 };

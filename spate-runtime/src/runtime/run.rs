@@ -187,7 +187,10 @@ impl Runtime {
                 Ok(thread) => started.drivers.push(thread),
                 Err(error) => {
                     mailbox.end(&status);
-                    let text = format!("could not be started: {error}");
+                    let text = format!(
+                        "could not be started: {error}; raise the limit of threads (ulimit -u, the container's), or set \
+                         pipeline.threads lower"
+                    );
                     shared
                         .failure
                         .set(Failure::new(format!("thread {index}"), text));

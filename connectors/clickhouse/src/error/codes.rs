@@ -253,6 +253,9 @@ pub(super) fn class(code: Option<u32>, status: u16, text: &str) -> (ErrorClass, 
 }
 
 #[cfg(test)]
+mod page;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
