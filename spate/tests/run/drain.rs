@@ -152,6 +152,21 @@ fn a_last_commit_that_is_never_answered_ends_with_the_budget_and_is_a_failure() 
 }
 
 #[test]
+fn the_end_of_a_bounded_source_is_clean_only_if_the_last_commit_is_taken() {
+    for (reply, code) in [(CommitReply::Taken, 0), (CommitReply::Lost, 1)] {
+        let s = start(&["a"], 1);
+        s.source.next_commit(reply);
+        s.read(0);
+        s.source.topic().close();
+        s.run
+            .until("the drain writes", || !s.sink.attempts().is_empty());
+        let report = s.run.end_within(DRAIN + ABORT_GRACE);
+        assert_eq!(report.exit_code(), code, "{report}");
+        assert_eq!(s.source.topic().committed(0), (code == 0).then_some(1));
+    }
+}
+
+#[test]
 fn a_closure_that_does_not_return_holds_neither_the_end_nor_the_others() {
     let s = start(&["wait", "b"], 2);
     s.read(1);
