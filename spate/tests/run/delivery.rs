@@ -67,7 +67,7 @@ spate::pipeline! {
     skipped() {
         memory
         -> bytes
-        -> try_map(|line| number(line), on_error = skip)
+        -> try_map(number, on_error = skip)
         -> map(|n| n.to_string())
         -> store: Scripted
     }
@@ -243,8 +243,8 @@ fn a_partition_with_all_that_may_be_in_flight_holds_no_other() {
         (fnv % 2) as usize
     }
     let key = |wanted: usize| {
-        let keys = (0..).map(|i: i32| i.to_string());
-        keys.into_iter().find(|key| shard(key) == wanted)
+        let mut keys = (0..).map(|i: i32| i.to_string());
+        keys.find(|key| shard(key) == wanted)
     };
     let yaml = "
 pipeline: { threads: 1, pin: false, batch_records: 1 }
