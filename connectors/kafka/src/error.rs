@@ -131,6 +131,9 @@ fn cut_off(reason: &str) -> bool {
         .any(|sign| reason.contains(sign))
 }
 
+/// What to do about a fatal error of which no more is known.
+const ADVICE: &str = "this does not pass by itself: see the brokers' logs and `source`, and start the pipeline again";
+
 impl ClientError {
     /// The error for the engine, `None` if it is none: `doing` tells what was tried, with the topic or partition.
     pub(crate) fn judge(&self, stage: Stage, doing: &str) -> Option<ConnectorError> {
@@ -138,6 +141,7 @@ impl ClientError {
         let text = || {
             let hint = self
                 .hint(stage)
+                .or_else(|| (verdict == Verdict::Fatal).then_some(ADVICE))
                 .map(|hint| format!("; {hint}"))
                 .unwrap_or_default();
             format!("{doing}: {} ({}){hint}", self.reason, self.name)
@@ -205,5 +209,7 @@ impl ClientError {
     }
 }
 
+#[cfg(test)]
+mod page;
 #[cfg(test)]
 mod tests;
