@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use spate_it::{OrdersProcess, Stack, Watched};
-use spate_test::services::{ClickHouse, ClickHouseOptions, FaultKind};
+use spate_test::services::{BROKER_ALL, ClickHouse, ClickHouseOptions, FaultKind};
 
 const EXE: &str = env!("CARGO_BIN_EXE_orders");
 
@@ -121,6 +121,25 @@ fn a_drain_that_cannot_end_is_given_up_at_its_deadline_with_exit_code_1() {
     assert_eq!(code, Some(1), "{output}");
     assert!(output.contains("clickhouse.abandoned_rows=100"), "{output}");
     assert_eq!(stack.committed(), [0], "{output}");
+}
+
+#[test]
+fn a_signal_while_no_broker_answers_ends_the_process_cleanly() {
+    let Some(stack) = Stack::start(1) else { return };
+    stack.kafka().broker_down(BROKER_ALL).expect("it goes down");
+    let settings = stack.settings().set("source.startup_timeout", "1h");
+    let mut process = OrdersProcess::start(EXE, &settings);
+    // The client has tried.
+    process.wrote("source: Kafka: ");
+    let begin = Instant::now();
+    process.signal("TERM");
+    let (code, output) = process.finish();
+    assert_eq!(code, Some(0), "{output}");
+    assert!(begin.elapsed() < Duration::from_secs(60), "{output}");
+    assert!(
+        output.contains("pipeline `orders` completed: records=0 "),
+        "{output}"
+    );
 }
 
 #[test]

@@ -143,6 +143,19 @@ cases! {
         assert!(end.report().contains(place), "{}", end.err);
     }
 
+    fn every_skipped_record_is_in_the_report_and_those_without_a_line_are_counted_in_the_log() {
+        let mut process = Process::start("skips", LATE);
+        process.wrote("read");
+        process.signal("TERM");
+        let end = process.finish();
+        assert_eq!(end.code, Some(0), "{}", end.err);
+        assert!(end.report().contains(" parse.skipped=100 "), "{}", end.err);
+        let lines = end.err.matches("record skipped: stage `parse`").count();
+        assert!((1..100).contains(&lines), "{lines}: {}", end.err);
+        let left = format!("\"unlogged\":{}", 100 - lines);
+        assert!(end.err.contains(&left), "{left}: {}", end.err);
+    }
+
     fn output_that_nobody_reads_ends_neither_the_work_nor_the_commit() {
         // Standard error alone, standard output alone, both.
         for (out, err) in [(true, false), (false, true), (false, false)] {

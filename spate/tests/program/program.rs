@@ -28,6 +28,10 @@ fn look(line: &[u8]) -> Vec<u8> {
     }
 }
 
+fn number(line: &[u8]) -> Result<i64, spate::StageError> {
+    Ok(std::str::from_utf8(line)?.parse()?)
+}
+
 /// A sink whose check never answers.
 struct Deaf;
 
@@ -78,6 +82,15 @@ spate::pipeline! {
         memory -> bytes -> look: map(look) -> store: Scripted
     }
 
+    /// Numbers; other lines are skipped.
+    numbers() {
+        memory
+        -> bytes
+        -> parse: try_map(number, on_error = skip)
+        -> map(|n| n.to_string())
+        -> store: Scripted
+    }
+
     /// Lines for a sink that does not answer at start.
     unheard() {
         memory -> bytes -> Deaf
@@ -116,7 +129,10 @@ pub(crate) fn main(kind: &str) -> ExitCode {
     if kind == "twice" {
         return twice();
     }
-    let pipeline = lines();
+    let pipeline = match kind {
+        "skips" => numbers(),
+        _ => lines(),
+    };
     let source = pipeline.memory_source().expect("a memory source");
     let sink: ScriptedSink = pipeline.sink_handle("store").expect("a scripted sink");
     if kind == "hangs" {
@@ -127,7 +143,11 @@ pub(crate) fn main(kind: &str) -> ExitCode {
         "loops" => "loop",
         _ => "three",
     };
-    feed(source.clone(), vec!["one", "two", last]);
+    let fed = match kind {
+        "skips" => vec!["no number"; 100],
+        _ => vec!["one", "two", last],
+    };
+    feed(source.clone(), fed);
     let code = spate::main(pipeline);
     if let Some(path) = std::env::var_os("SPATE_PROGRAM_OUT") {
         // What no pipe can lose.
