@@ -171,7 +171,7 @@ fn graph_prints_the_stages_as_a_flowchart() {
     let expected = "flowchart LR
     s0[(\"kafka\")]
     s1[/\"avro<br/>on_error = skip\"/]
-    s2[\"paid: filter\"]
+    s2[\"paid: filter<br/>asked after total_cents\"]
     s3[\"to_row: try_map<br/>on_error = skip\"]
     s4[(\"clickhouse\")]
     s0 --> s1
