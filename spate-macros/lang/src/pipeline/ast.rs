@@ -146,18 +146,13 @@ pub(crate) enum Shape {
     Other(&'static str),
 }
 
-/// A closure's head.
+/// A closure, as far as every one is checked.
 #[derive(Debug)]
 pub(crate) struct Closure {
     pub(crate) params: usize,
-    /// `|a, b|`
-    pub(crate) head: TokenStream,
     pub(crate) moves: Option<Span>,
     /// The `async` of the closure, or of the block that is its body.
     pub(crate) waits: Option<Span>,
-    pub(crate) first_use: FirstUse,
-    /// What a filter in front of the rest of decoding would have to know; `None` when the first parameter is no plain name.
-    pub(crate) reads: Option<ClosureBody>,
 }
 
 /// The inside of a closure whose record has a plain name.
@@ -194,7 +189,7 @@ pub(crate) struct Clause {
 pub(crate) enum ClauseValue {
     Expression(Value),
     /// The stage behind `dead_letter`.
-    Stage(Slot),
+    Stage(Box<Slot>),
     /// A clause that nobody knows is not read.
     Unread,
 }

@@ -70,23 +70,45 @@ pub(crate) fn shape(expr: &syn::Expr) -> Shape {
 }
 
 fn closure_shape(closure: &syn::ExprClosure) -> Closure {
-    let (begin, inputs, end) = (&closure.inputs_begin, &closure.inputs, &closure.inputs_end);
     let waits = match (&closure.asyncness, peel(&closure.body)) {
         (Some(keyword), _) => Some(keyword.span),
         (None, syn::Expr::Async(block)) => Some(block.async_token.span),
         _ => None,
     };
     Closure {
-        params: inputs.len(),
-        head: quote::quote!(#begin #inputs #end),
-        first_use: first_use(closure),
-        reads: closure_body(closure),
+        params: closure.inputs.len(),
         moves: closure.capture.as_ref().map(|keyword| keyword.span),
         waits,
     }
 }
 
-fn closure_body(closure: &syn::ExprClosure) -> Option<ClosureBody> {
+/// Reads a closure anew, for what is asked of few of them only; `None` for anything else.
+fn closure(tokens: &TokenStream) -> Option<syn::ExprClosure> {
+    let mut expr = syn::parse2::<syn::Expr>(tokens.clone()).ok()?;
+    loop {
+        expr = match expr {
+            syn::Expr::Group(group) => *group.expr,
+            syn::Expr::Paren(paren) => *paren.expr,
+            syn::Expr::Closure(closure) => return Some(closure),
+            _ => return None,
+        };
+    }
+}
+
+/// What stands for a function in messages: the bars of a closure, or all of it.
+pub(crate) fn head(tokens: &TokenStream) -> TokenStream {
+    closure(tokens).map_or_else(
+        || tokens.clone(),
+        |closure| {
+            let (begin, inputs, end) = (closure.inputs_begin, closure.inputs, closure.inputs_end);
+            quote::quote!(#begin #inputs #end)
+        },
+    )
+}
+
+/// The inside of a closure whose parameters have plain names.
+pub(crate) fn body(tokens: &TokenStream) -> Option<ClosureBody> {
+    let closure = closure(tokens)?;
     let mut params = closure.inputs.iter();
     let (record, ty) = match params.next()? {
         syn::Pat::Ident(param) => (plain(param)?, None),
@@ -114,7 +136,11 @@ fn plain(param: &syn::PatIdent) -> Option<proc_macro2::Ident> {
     plain.then(|| param.ident.clone())
 }
 
-fn first_use(closure: &syn::ExprClosure) -> FirstUse {
+/// How a function meets the record first.
+pub(crate) fn first_use(tokens: &TokenStream) -> FirstUse {
+    let Some(closure) = closure(tokens) else {
+        return FirstUse::Other;
+    };
     match closure.inputs.first() {
         Some(syn::Pat::Ident(param)) if param.subpat.is_none() => {
             let access = first_access(closure.body.to_token_stream(), &param.ident);

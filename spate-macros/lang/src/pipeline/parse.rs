@@ -439,7 +439,7 @@ fn clause(raw: RawClause, errors: &mut Errors) -> Clause {
     let RawClause { name, value } = raw;
     let value = match name.to_string().as_str() {
         "name" | "on_error" => ClauseValue::Expression(expression(&name, &value, errors)),
-        "dead_letter" => ClauseValue::Stage(one_stage(&name, &value, errors)),
+        "dead_letter" => ClauseValue::Stage(Box::new(one_stage(&name, &value, errors))),
         _ => ClauseValue::Unread,
     };
     Clause { name, value }

@@ -4,7 +4,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 
-use super::ast::{ClosureBody, FirstUse, Head, State};
+use super::ast::{Head, State};
 use super::registry::{Decoder, Transform};
 
 /// One checked pipeline.
@@ -144,16 +144,10 @@ pub(crate) enum Call {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) tokens: TokenStream,
-    /// What stands for it in messages: the bars of a closure, or all of it.
-    pub(crate) head: TokenStream,
     /// Whether it has a second parameter for the metadata.
     pub(crate) with_meta: bool,
     /// Whether it is one identifier, which may be a variable of the surrounding function.
     pub(crate) is_name: bool,
-    /// How it meets the record first.
-    pub(crate) first_use: FirstUse,
-    /// A closure's inside.
-    pub(crate) reads: Option<ClosureBody>,
 }
 
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Errors};
 use crate::pipeline::ast::FirstUse;
+use crate::pipeline::fragment;
 use crate::pipeline::plan::{Call, Carrier, End, Function, Node, Plan, Tail, Target};
 use crate::pipeline::registry::Transform;
 
@@ -86,7 +87,7 @@ fn first_to_tell<'a>(
 }
 
 fn told(function: &Function, decoder: &Node, errors: &mut Errors) -> Told {
-    match function.first_use {
+    match fragment::first_use(&function.tokens) {
         FirstUse::Other => Told::Yes,
         FirstUse::Never => Told::No,
         FirstUse::Access => {
@@ -98,8 +99,8 @@ fn told(function: &Function, decoder: &Node, errors: &mut Errors) -> Told {
                 "name it here, `|record: Record<'_>| ..`, or at the decoder, `{}::<Record>`",
                 decoder.stage
             );
-            errors
-                .push(Diagnostic::spanned(Code::UnknownRecord, &function.head, message).help(help));
+            let head = fragment::head(&function.tokens);
+            errors.push(Diagnostic::spanned(Code::UnknownRecord, head, message).help(help));
             Told::Reported
         }
     }

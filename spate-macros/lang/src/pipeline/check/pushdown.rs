@@ -9,6 +9,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 use crate::pipeline::ast::ClosureBody;
 use crate::pipeline::cursor::{Cursor, is_name};
+use crate::pipeline::fragment;
 use crate::pipeline::plan::{Call, Carrier, Plan, Pushdown};
 use crate::pipeline::registry::Transform;
 
@@ -23,7 +24,7 @@ pub(super) fn find(plan: &Plan) -> Option<Pushdown> {
     let Call::Stage(Transform::Filter, function) = &plan.tail.transforms.first()?.call else {
         return None;
     };
-    let closure = function.reads.as_ref()?;
+    let closure = &fragment::body(&function.tokens)?;
     let ty = match (&plan.decoder.record, &closure.ty) {
         (Some(ty), _) => ty.clone(),
         (None, Some(ty)) => referenced(ty)?,

@@ -2,13 +2,14 @@
 //!
 //! The match over [`Kind`] is exhaustive: a new kind of stage does not compile until it is decided what it is checked for.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::Span;
 
 use super::chain::{self, Numbering};
 use super::order::{DROP, Role, meant};
 use super::{Context, options};
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
-use crate::pipeline::ast::{Args, Bad, FirstUse, Named, Shape, Stage, Value};
+use crate::pipeline::ast::{Args, Bad, Named, Shape, Stage, Value};
+use crate::pipeline::fragment;
 use crate::pipeline::plan::{
     Call, Carrier, DecoderStep, End, Function, Node, Policy, Settings, SinkStep, SourceStep,
     TransformStep,
@@ -227,13 +228,10 @@ fn function(
     context: &Context<'_>,
     errors: &mut Errors,
 ) -> Option<Function> {
-    let function = |head: &TokenStream, with_meta, is_name, first_use, reads| Function {
+    let function = |with_meta, is_name| Function {
         tokens: value.tokens.clone(),
-        head: head.clone(),
         with_meta,
         is_name,
-        first_use,
-        reads,
     };
     let error = match value.shape.as_ref().ok()? {
         Shape::Closure(closure) => {
@@ -261,13 +259,10 @@ fn function(
                     }
                 );
                 let help = format!("write `{stage}(|record| ..)` or `{stage}(|record, meta| ..)`");
-                errors.push(
-                    Diagnostic::spanned(Code::ClosureArity, &closure.head, message).help(help),
-                );
+                let head = fragment::head(&value.tokens);
+                errors.push(Diagnostic::spanned(Code::ClosureArity, head, message).help(help));
             }
-            let (first_use, reads) = (closure.first_use, closure.reads.clone());
-            return (errors.count() == before)
-                .then(|| function(&closure.head, closure.params == 2, false, first_use, reads));
+            return (errors.count() == before).then(|| function(closure.params == 2, false));
         }
         Shape::Path(Some(name)) if context.variables.contains(name) => {
             let message = format!(
@@ -277,13 +272,7 @@ fn function(
             Diagnostic::spanned(Code::StateAsFunction, &value.tokens, message).help(help)
         }
         Shape::Path(name) => {
-            return Some(function(
-                &value.tokens,
-                false,
-                name.is_some(),
-                FirstUse::Other,
-                None,
-            ));
+            return Some(function(false, name.is_some()));
         }
         other => {
             let message = format!(

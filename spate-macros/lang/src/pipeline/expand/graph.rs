@@ -1,6 +1,6 @@
 //! The graph as constant data: every stage, branch and drop as a node, and what leads from one to the next.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote_spanned;
 
 use super::tokens::Root;
@@ -101,15 +101,16 @@ impl Entry<'_> {
         let span = root.at(*place);
         let constructor = root.private(&format!("Node::{}", self.kind), *place);
         let line = u32::try_from(place.start().line).unwrap_or_default();
+        let line = Literal::u32_unsuffixed(line);
         let policy = match on_error {
             None => None,
             Some(Policy::Fail) => Some(quote_spanned!(span=> .or_fail())),
             Some(Policy::Skip) => Some(quote_spanned!(span=> .or_skip())),
         };
-        let arm = self
-            .arm
-            .as_ref()
-            .map(|(branch, label)| quote_spanned!(span=> .arm(#branch, #label)));
+        let arm = self.arm.as_ref().map(|(branch, label)| {
+            let branch = Literal::usize_unsuffixed(*branch);
+            quote_spanned!(span=> .arm(#branch, #label))
+        });
         quote_spanned!(span=> #constructor(#name, #stage, #line) #policy #arm)
     }
 }

@@ -3,7 +3,7 @@
 //! Every stage is one call of an inlined helper at a concrete lifetime, so closures without annotations infer, records may
 //! borrow from the batch, and rustc's errors land on the stage.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use super::tokens::Root;
@@ -57,6 +57,11 @@ pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     }
 }
 
+/// A stage's number, as somebody would write it.
+fn index(node: &Node) -> Literal {
+    Literal::usize_unsuffixed(node.index)
+}
+
 /// The variable that holds the witness of a sink.
 pub(super) fn sink_variable(step: &SinkStep, root: Root<'_>) -> Ident {
     format_ident!("sink{}", step.slot, span = root.at(step.node.span))
@@ -64,7 +69,7 @@ pub(super) fn sink_variable(step: &SinkStep, root: Root<'_>) -> Ident {
 
 fn tombstone(plan: &Plan, root: Root<'_>) -> TokenStream {
     let node = &plan.decoder.node;
-    let (n, span) = (node.index, root.at(node.span));
+    let (n, span) = (index(node), root.at(node.span));
     quote_spanned! {span=>
         if record.is_tombstone() {
             out.tombstone(#n);
@@ -102,41 +107,35 @@ impl Writer<'_> {
             unreachable!("what is pushed down is a filter")
         };
         let body = self.tail(transforms, &plan.tail.end, Leave::Continue);
-        let filter = self.transform(filter, quote::quote!(#rest #body), Leave::Continue);
+        let mut asked = TokenStream::new();
+        self.transform(filter, Leave::Continue, &mut asked);
         quote_spanned! {span=>
             const __FIELDS: usize = #upto::<#ty>(&[#(#fields),*]);
             #first
             let (r, rest) = value;
-            #filter
+            #asked
+            #rest
+            #body
         }
     }
 
-    /// What becomes of the record `r`.
+    /// What becomes of the record `r`. Statements follow each other; only the children of a record have a block of their own.
     fn tail(self, transforms: &[TransformStep], end: &End, leave: Leave<'_>) -> TokenStream {
-        // Behind a `flat_map` the record is a child, and a stage that ends it ends the child alone.
-        let expands = |step: &TransformStep| {
-            matches!(
-                step.call,
-                Call::Stage(Transform::FlatMap | Transform::TryFlatMap, _)
-            )
-        };
-        let leave_at = |n: usize| {
-            if transforms[..n].iter().any(expands) {
-                Leave::Continue
-            } else {
-                leave
+        let mut out = TokenStream::new();
+        for (n, step) in transforms.iter().enumerate() {
+            if self.transform(step, leave, &mut out) {
+                // A stage that ends the record ends the child alone.
+                let rest = self.tail(&transforms[n + 1..], end, Leave::Continue);
+                self.children(&step.node, &rest, &mut out);
+                return out;
             }
-        };
-        let at_end = leave_at(transforms.len());
-        let mut body = match end {
-            End::Sink(sink) => self.encode(sink, at_end),
-            End::Route(route) => self.route(route, at_end),
-            End::Tee(tee) => self.tee(tee),
-        };
-        for (n, step) in transforms.iter().enumerate().rev() {
-            body = self.transform(step, body, leave_at(n));
         }
-        body
+        out.extend(match end {
+            End::Sink(sink) => self.encode(sink, leave),
+            End::Route(route) => self.route(route, leave),
+            End::Tee(tee) => self.tee(tee),
+        });
+        out
     }
 
     fn leave(self, leave: Leave<'_>, span: Span) -> TokenStream {
@@ -152,7 +151,7 @@ impl Writer<'_> {
     fn encode(self, step: &SinkStep, leave: Leave<'_>) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
-        let (n, slot) = (node.index, step.slot);
+        let (n, slot) = (index(node), Literal::usize_unsuffixed(step.slot));
         let helper = root.private("stage::encode", node.span);
         let failed = self.failed(node, leave);
         let sink = sink_variable(step, root);
@@ -169,11 +168,11 @@ impl Writer<'_> {
     fn route(self, step: &RouteStep, leave: Leave<'_>) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
-        let n = node.index;
+        let n = index(node);
         let value = self.call(node, &step.function, true);
         let last = step.arms.len() - 1;
         let patterns = step.arms.iter().enumerate().map(|(n, arm)| {
-            let pattern = &arm.pattern;
+            let (pattern, n) = (&arm.pattern, Literal::usize_unsuffixed(n));
             quote_spanned!(span=> #pattern => #n,)
         });
         let arms = step.arms.iter().enumerate().map(|(n, arm)| {
@@ -181,13 +180,14 @@ impl Writer<'_> {
                 Target::Chain(tail) => self.tail(&tail.transforms, &tail.end, leave),
                 Target::Drop(node) => {
                     let span = root.at(node.span);
-                    let (n, leave) = (node.index, self.leave(leave, span));
+                    let (n, leave) = (index(node), self.leave(leave, span));
                     quote_spanned!(span=> out.drop_record(#n); #leave)
                 }
             };
             if n == last {
                 quote_spanned!(span=> _ => { #body })
             } else {
+                let n = Literal::usize_unsuffixed(n);
                 quote_spanned!(span=> #n => { #body })
             }
         });
@@ -202,11 +202,11 @@ impl Writer<'_> {
     fn tee(self, step: &TeeStep) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
-        let n = node.index;
+        let n = index(node);
         let helper = root.private("stage::tee", node.span);
         let last = step.arms.len() - 1;
         let arms = step.arms.iter().enumerate().map(|(at, (name, tail))| {
-            let name = format_ident!("arm{}_{}", n, at, span = root.at(name.span()));
+            let name = format_ident!("arm{}_{}", node.index, at, span = root.at(name.span()));
             let clone = (at != last).then(|| quote_spanned!(span=> let r = #helper(&r);));
             let body = self.tail(&tail.transforms, &tail.end, Leave::Arm(&name));
             let label = leaves(&body, &name).then(|| {
@@ -222,76 +222,60 @@ impl Writer<'_> {
         }
     }
 
-    /// One transform and all that is behind it.
-    fn transform(self, step: &TransformStep, rest: TokenStream, leave: Leave<'_>) -> TokenStream {
+    /// Writes one transform; whether it leaves an iterator, `children`, in place of a record.
+    fn transform(self, step: &TransformStep, leave: Leave<'_>, out: &mut TokenStream) -> bool {
         let (node, root) = (&step.node, self.root);
-        let (n, span) = (node.index, root.at(node.span));
+        let (n, span) = (index(node), root.at(node.span));
         let (which, function) = match &step.call {
             Call::Own { path, args } => {
                 let call = quote_spanned!(span=> #path(r #(, #args)*));
-                return quote_spanned!(span=> out.enter(#n); let r = #call; #rest);
+                out.extend(quote_spanned!(span=> out.enter(#n); let r = #call;));
+                return false;
             }
             Call::Stage(which, function) => (*which, function),
         };
-        let call = |by_reference: bool| self.call(node, function, by_reference);
+        let by_reference = matches!(
+            which,
+            Transform::Filter | Transform::TryFilter | Transform::Inspect
+        );
+        let call = self.call(node, function, by_reference);
         let dropped = || {
             let leave = self.leave(leave, span);
             quote_spanned!(span=> out.drop_record(#n); #leave)
         };
         let step = match which {
-            Transform::Map => {
-                let call = call(false);
-                quote_spanned!(span=> let r = #call;)
-            }
+            Transform::Map => quote_spanned!(span=> let r = #call;),
             Transform::Filter => {
-                let (call, dropped) = (call(true), dropped());
+                let dropped = dropped();
                 quote_spanned!(span=> if !#call { #dropped })
             }
             Transform::TryFilter => {
-                let (kept, dropped) = (self.tried(call(true), node, leave), dropped());
+                let (kept, dropped) = (self.tried(call, node, leave), dropped());
                 quote_spanned!(span=> #kept if !value { #dropped })
             }
-            Transform::Inspect => {
-                let call = call(true);
-                quote_spanned!(span=> #call;)
-            }
+            Transform::Inspect => quote_spanned!(span=> #call;),
             Transform::FilterMap => {
-                let (call, dropped) = (call(false), dropped());
+                let dropped = dropped();
                 quote_spanned! {span=>
                     let ::core::option::Option::Some(r) = #call else { #dropped };
                 }
             }
-            Transform::TryMap => self.or_else(call(false), node, leave),
-            Transform::FlatMap => {
-                let call = call(false);
-                return self.children(
-                    n,
-                    span,
-                    quote_spanned!(span=> let mut children = #call;),
-                    rest,
-                );
-            }
+            Transform::TryMap => self.or_else(call, node, leave),
+            Transform::FlatMap => quote_spanned!(span=> let mut children = #call;),
             Transform::TryFlatMap => {
-                let tried = self.tried(call(false), node, leave);
-                let children = quote_spanned!(span=> #tried let mut children = value;);
-                return self.children(n, span, children, rest);
+                let tried = self.tried(call, node, leave);
+                quote_spanned!(span=> #tried let mut children = value;)
             }
         };
-        quote_spanned!(span=> out.enter(#n); #step #rest)
+        out.extend(quote_spanned!(span=> out.enter(#n); #step));
+        matches!(which, Transform::FlatMap | Transform::TryFlatMap)
     }
 
     /// The children of a record, one after the other. The iterator may run user code, so each turn enters the stage again; a
     /// `continue` ends the child alone.
-    fn children(
-        self,
-        n: usize,
-        span: Span,
-        children: TokenStream,
-        rest: TokenStream,
-    ) -> TokenStream {
-        quote_spanned! {span=>
-            out.enter(#n);
-            #children
+    fn children(self, node: &Node, rest: &TokenStream, out: &mut TokenStream) {
+        let (n, span) = (index(node), self.root.at(node.span));
+        out.extend(quote_spanned! {span=>
             out.expand(#n);
             loop {
                 out.enter(#n);
@@ -299,7 +283,7 @@ impl Writer<'_> {
                 out.child(#n);
                 #rest
             }
-        }
+        });
     }
 
     /// The helper's call: record, metadata if the closure takes it, the user's tokens.
@@ -349,7 +333,7 @@ impl Writer<'_> {
     }
 
     fn failed(self, node: &Node, leave: Leave<'_>) -> TokenStream {
-        let (n, span) = (node.index, self.root.at(node.span));
+        let (n, span) = (index(node), self.root.at(node.span));
         match node.on_error {
             Some(Policy::Skip) => {
                 let leave = self.leave(leave, span);

@@ -4,8 +4,8 @@
 //! token that stands for its stage: without that, rustc underlines the whole macro call. All have the one hygiene: rustc
 //! cannot join spans of two, and underlines the whole call again.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 /// The path of the facade, moved to whichever stage uses it.
 #[derive(Clone, Copy)]
@@ -33,11 +33,20 @@ impl<'a> Root<'a> {
         relocate(self.tokens.clone(), self.at(place))
     }
 
-    /// Something that the facade keeps for generated code: `stage::map`.
+    /// Something that the facade keeps for generated code: `stage::map`. Written token by token: it is in every stage.
     pub(super) fn private(self, path: &str, place: Span) -> TokenStream {
-        let (facade, span) = (self.facade(place), self.at(place));
-        let segments = path.split("::").map(|segment| Ident::new(segment, span));
-        quote_spanned!(span=> #facade::__private #(::#segments)*)
+        let span = self.at(place);
+        let mut tokens: Vec<TokenTree> = Vec::with_capacity(12);
+        tokens.extend(self.facade(place));
+        for segment in ["__private"].into_iter().chain(path.split("::")) {
+            for spacing in [Spacing::Joint, Spacing::Alone] {
+                let mut colon = Punct::new(':', spacing);
+                colon.set_span(span);
+                tokens.push(colon.into());
+            }
+            tokens.push(Ident::new(segment, span).into());
+        }
+        tokens.into_iter().collect()
     }
 
     /// Rust text of our own as tokens at a stage.
