@@ -17,7 +17,6 @@ use rdkafka::producer::{BaseProducer, BaseRecord, Producer as _, ProducerContext
 use crate::error::Error;
 use crate::event;
 use crate::ledger::Ledger;
-use crate::screen::Screen;
 use crate::servers::TOPIC;
 
 const PERIOD: f64 = 20.0;
@@ -34,7 +33,6 @@ const SILENCE: Duration = Duration::from_secs(15);
 
 /// What the producer is told, and tells.
 pub(crate) struct Orders {
-    pub(crate) screen: Screen,
     pub(crate) brokers: String,
     pub(crate) schema_id: u32,
     pub(crate) records: u32,
@@ -174,9 +172,6 @@ impl<'a> Silence<'a> {
             return;
         }
         self.since = Instant::now();
-        self.orders
-            .screen
-            .line("the producer hears nothing from its brokers and is told them again");
         if let Ok(brokers) = CString::new(self.orders.brokers.as_str()) {
             // SAFETY: the client lives as long as the producer, and the list is copied.
             #[allow(unsafe_code)]

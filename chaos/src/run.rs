@@ -61,7 +61,6 @@ pub(crate) fn run(
         stop_auditing: AtomicBool::new(false),
     };
     let orders = Orders {
-        screen,
         brokers: brokers.to_owned(),
         schema_id: servers.schema_id,
         records: options.records,
