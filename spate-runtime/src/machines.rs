@@ -3,6 +3,7 @@
 //! No API: only there with the feature `machines`, and it changes with the engine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::config::ChunkConfig;
 use crate::exit::ExitReport;
@@ -17,6 +18,9 @@ pub use crate::engine::{
     DriverShared, DriverStatus, DriverStep, Mailbox, Sizing,
 };
 pub use crate::sink::{SinkWorker, WorkerShared, WorkerStep};
+
+/// How long a revocation may take to settle and commit.
+pub const REVOKE_TIMEOUT: Duration = crate::limits::REVOKE_TIMEOUT;
 
 /// What one driver produces; each sink has its chunk settings and the queues of its shards.
 #[must_use]

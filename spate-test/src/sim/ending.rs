@@ -189,6 +189,11 @@ impl Simulation {
         let caused = match failure.place() {
             _ if late => !quiet || plan.drain_timeout < ENOUGH,
             place if place.starts_with("thread ") => causes.iter().any(String::is_empty),
+            // Rows that a driver could not hand over before the deadline; until then nobody gives up without a word.
+            _ if failure.message().contains("was given up") => {
+                let since = process.draining.unwrap_or(self.now());
+                self.now().since(since) >= plan.drain_timeout
+            }
             place if place.starts_with("partition ") => {
                 !causes.is_empty() || plan.rates.has(Fault::ClockJumps)
             }

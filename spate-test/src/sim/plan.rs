@@ -143,6 +143,27 @@ impl Plan {
         }
     }
 
+    /// How long a revocation may take if no fault of this plan can be in its way.
+    pub(super) fn prompt(&self) -> Option<Duration> {
+        let harmless = [
+            Fault::FetchNothing,
+            Fault::FetchShort,
+            Fault::FetchFails,
+            Fault::CommitTwice,
+            Fault::Rebalance,
+            Fault::Lose,
+            Fault::Kill,
+            Fault::Shutdown,
+            Fault::Join,
+            Fault::Trouble,
+        ];
+        let calm = Fault::ALL
+            .iter()
+            .all(|fault| harmless.contains(fault) || !self.rates.has(*fault));
+        let fast = self.sinks.iter().all(|sink| sink.latency.is_zero());
+        (calm && fast).then_some(Duration::from_secs(2))
+    }
+
     /// The budget, and what a thread may put on top of it: what it had open, and one batch.
     pub(super) fn most_in_flight(&self) -> usize {
         let open = self.sinks.iter();

@@ -220,6 +220,8 @@ impl Process {
             handle: source.clone(),
             truth: truth.clone(),
             process: id,
+            deadline: Arc::clone(&deadline),
+            prompt: plan.prompt(),
         };
         let (shutdown, workers_ended) = (Arc::<AtomicBool>::default(), Arc::default());
         let config = ControllerConfig {

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use spate_runtime::machines;
 use spate_runtime::source::{Commit, LaneId};
 use spate_runtime::time::Time;
 
@@ -40,8 +42,13 @@ struct Lane {
     next: i64,
     /// Its kernel failed: nothing of it is run any more.
     failed: bool,
-    /// It was taken away without being asked for.
+    /// It was taken away without being asked for, and its process has been told.
     lost: bool,
+    told: bool,
+    /// Since when it is to be given back.
+    asked: Option<Time>,
+    /// It was given back with rows that were not stored.
+    left: bool,
 }
 
 /// What one process did.
@@ -214,6 +221,9 @@ impl State {
             next: start,
             failed: false,
             lost: false,
+            told: false,
+            asked: None,
+            left: false,
         };
         self.lanes.insert(id, lane);
     }
@@ -226,6 +236,48 @@ impl State {
     pub(super) fn lane_lost(&mut self, id: LaneId) {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.lost = true;
+        }
+    }
+
+    /// Its process is asked to give it back, or told that it is lost.
+    pub(super) fn lane_goes(&mut self, id: LaneId, lost: bool) {
+        let now = self.now;
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.told |= lost;
+            lane.asked.get_or_insert(now);
+        }
+    }
+
+    /// Its process gives it back. Unless the process ends, all that was run is settled and committed first, as long as the
+    /// engine may take for it.
+    pub(super) fn lane_released(&mut self, id: LaneId, ending: bool, prompt: Option<Duration>) {
+        let Some(lane) = self.lanes.get(&id) else {
+            return;
+        };
+        let (partition, process, next) = (lane.partition, lane.process, lane.next);
+        let committed = self.topic.committed(partition as i32).unwrap_or(0);
+        let records = &self.partitions[partition].records;
+        let from = records.partition_point(|r| r.offset < committed);
+        let to = records.partition_point(|r| r.offset < next);
+        let left = (from..to).any(|index| !self.is_safe(partition, index, &[]));
+        let took = lane
+            .asked
+            .map_or(Duration::ZERO, |asked| self.now.since(asked));
+        let kept = !lane.lost && !ending;
+        if kept && from < to && took < machines::REVOKE_TIMEOUT {
+            self.violation(format_args!(
+                "{} gave back partition {partition} after {took:?}: ran to {next}, committed {committed}",
+                who(process)
+            ));
+        }
+        if kept && prompt.is_some_and(|prompt| took > prompt) {
+            self.violation(format_args!(
+                "{} needed {took:?} to give back partition {partition}, and nothing was in its way",
+                who(process)
+            ));
+        }
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.left = left && !lane.lost;
         }
     }
 
@@ -296,7 +348,7 @@ impl State {
     pub(super) fn unsettled(&self, process: u32, committed: impl Fn(usize) -> i64) -> Vec<String> {
         let lanes = self.lanes.values();
         let kept = lanes.filter(|lane| lane.process == process && !lane.lost);
-        kept.filter(|lane| lane.next > committed(lane.partition))
+        kept.filter(|lane| lane.left || lane.next > committed(lane.partition))
             .filter(|lane| {
                 // A lane that ran nothing has nothing to commit.
                 let records = &self.partitions[lane.partition].records;
@@ -335,6 +387,13 @@ impl State {
                 self.violation(format_args!("{text}"));
                 continue;
             }
+            if lane.told {
+                self.violation(format_args!(
+                    "{} commits partition {partition}, and was told that it lost it",
+                    who(process)
+                ));
+            }
+            let lane = &self.lanes[&commit.lane];
             if commit.offset > lane.next {
                 let next = lane.next;
                 self.violation(format_args!(

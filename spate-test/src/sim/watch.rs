@@ -3,9 +3,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use spate_runtime::error::ConnectorError;
 use spate_runtime::failure::FailureSlot;
+use spate_runtime::machines::Deadline;
 use spate_runtime::record::{Batch, Partition};
 use spate_runtime::sink::{Block, ShardWriter, SinkFuture};
 use spate_runtime::source::{Commit, Fetched, LaneId, Source, SourceEvent, SourceLane};
@@ -20,6 +22,10 @@ pub(super) struct WatchedSource {
     pub(super) handle: ScriptedSource,
     pub(super) truth: Truth,
     pub(super) process: u32,
+    /// The process ends when it is set.
+    pub(super) deadline: Arc<Deadline>,
+    /// How long it may take to give a partition back, if nothing that is drawn can be in its way.
+    pub(super) prompt: Option<Duration>,
 }
 
 impl WatchedSource {
@@ -66,12 +72,14 @@ impl Source for WatchedSource {
                 return Ok(Some(SourceEvent::Assigned(watched)));
             }
             Some(SourceEvent::Revoking(ref lanes)) => {
-                self.truth
-                    .log(format_args!("p{process} is asked to give back {lanes:?}"));
+                let mut truth = self.truth.state();
+                truth.note(format_args!("p{process} is asked to give back {lanes:?}"));
+                lanes.iter().for_each(|lane| truth.lane_goes(*lane, false));
             }
             Some(SourceEvent::Lost(ref lanes)) => {
-                self.truth
-                    .log(format_args!("p{process} learns that it lost {lanes:?}"));
+                let mut truth = self.truth.state();
+                truth.note(format_args!("p{process} learns that it lost {lanes:?}"));
+                lanes.iter().for_each(|lane| truth.lane_goes(*lane, true));
             }
             Some(SourceEvent::Committed { id, ref result }) => {
                 let text = match result {
@@ -114,6 +122,12 @@ impl Source for WatchedSource {
     fn release(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
         let result = self.inner.release(lanes);
         self.told("gives back", lanes, &result);
+        let ending = self.deadline.get().is_some();
+        let mut truth = self.truth.state();
+        for lane in lanes.iter().filter(|_| result.is_ok()) {
+            truth.lane_released(*lane, ending, self.prompt);
+        }
+        drop(truth);
         result
     }
 
