@@ -24,7 +24,8 @@ impl Simulation {
             truth.violation(format_args!("{text}"));
         }
         let plan = &self.setting.plan;
-        if process.in_flight() > plan.most_in_flight() {
+        let largest = truth.state().counts.largest;
+        if process.in_flight() > plan.most_in_flight(largest) {
             truth.violation(format_args!(
                 "p{} has {} bytes in flight, the budget is {}",
                 process.id,
@@ -99,6 +100,14 @@ impl Simulation {
         self.totals.exits += 1;
         self.check_counts(&process);
         self.check_duration(&process);
+        for (partition, offset) in report.committed() {
+            let committed = self.setting.topic.committed(partition.number);
+            if committed < Some(*offset) {
+                truth.violation(format_args!(
+                    "p{id} reports {partition} as committed to {offset}, the broker has {committed:?}"
+                ));
+            }
+        }
         match report.is_clean() {
             true => self.check_clean(&process),
             false => self.check_failure(&process),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use fastrand::Rng;
 
 macro_rules! faults {
-    ($($(#[doc = $doc:literal])* $name:ident $per:literal,)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident $theme:ident $per:literal,)*) => {
         /// A kind of fault.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Fault { $($(#[doc = $doc])* $name,)* }
@@ -23,85 +23,98 @@ macro_rules! faults {
             fn base(self) -> u32 {
                 match self { $(Fault::$name => $per,)* }
             }
+
+            fn theme(self) -> Theme {
+                match self { $(Fault::$name => Theme::$theme,)* }
+            }
         }
     };
 }
 
+/// What a fault is about; some seeds have one theme alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Theme {
+    Source,
+    Store,
+    Group,
+    Rest,
+}
+
 faults! {
     /// A fetch finds nothing although there is something.
-    FetchNothing 1500,
+    FetchNothing Source 1500,
     /// A fetch finds less than there is.
-    FetchShort 2000,
+    FetchShort Source 2000,
     /// A fetch fails and may be repeated.
-    FetchFails 300,
+    FetchFails Source 300,
     /// A fetch fails for good.
-    FetchFatal 6,
+    FetchFatal Source 6,
     /// A commit is answered with an error that may pass.
-    CommitRefused 2000,
+    CommitRefused Source 2000,
     /// A commit is answered late.
-    CommitLate 2500,
+    CommitLate Source 2500,
     /// A commit is taken, but answered as refused.
-    CommitTakenButRefused 1000,
+    CommitTakenButRefused Source 1000,
     /// A commit is answered twice.
-    CommitTwice 1000,
+    CommitTwice Source 1000,
     /// The call that begins a commit fails.
-    CommitNotBegun 1000,
+    CommitNotBegun Source 1000,
     /// A commit is never answered.
-    CommitLost 200,
+    CommitLost Source 200,
     /// A commit is refused for good.
-    CommitFatal 60,
+    CommitFatal Source 60,
     /// Polling the source fails and may be repeated.
-    PollFails 100,
+    PollFails Source 100,
     /// Polling the source fails for good.
-    PollFatal 2,
+    PollFatal Source 2,
     /// Pausing or resuming lanes fails and may be repeated.
-    PauseFails 1500,
+    PauseFails Source 1500,
     /// Giving lanes back fails.
-    ReleaseFails 1000,
+    ReleaseFails Source 1000,
     /// A write takes long.
-    WriteSlow 2000,
+    WriteSlow Store 2000,
     /// A write fails and may be repeated.
-    WriteFails 1500,
+    WriteFails Store 1500,
     /// A write fails for good.
-    WriteFatal 15,
+    WriteFatal Store 15,
     /// A write is stored, but its answer is lost.
-    WriteAnswerLost 1000,
+    WriteAnswerLost Store 1000,
     /// A write is stored in part and fails.
-    WritePartly 800,
+    WritePartly Store 800,
     /// A write neither ends nor fails.
-    WriteHangs 60,
+    WriteHangs Store 60,
     /// The writer panics when a write begins.
-    WritePanicsInCall 15,
+    WritePanicsInCall Store 15,
     /// A write panics while it runs.
-    WritePanicsInPoll 15,
+    WritePanicsInPoll Store 15,
     /// A write panics when it is dropped.
-    WritePanicsOnDrop 30,
+    WritePanicsOnDrop Store 30,
     /// A sink refuses everything for a while.
-    SinkOutage 1000,
+    SinkOutage Store 1000,
     /// A stage fails at some records, a few times each.
-    KernelFails 60,
+    KernelFails Rest 60,
     /// A stage panics at some records, a few times each.
-    KernelPanics 60,
+    KernelPanics Rest 60,
     /// A batch has to wait for a schema.
-    GateHolds 800,
+    GateHolds Rest 800,
     /// A schema is refused for good.
-    GateStops 4,
+    GateStops Rest 4,
     /// The members' partitions are dealt anew.
-    Rebalance 2500,
+    Rebalance Group 2500,
     /// A member loses partitions without being asked.
-    Lose 1000,
+    Lose Group 1000,
     /// A process dies at once.
-    Kill 800,
+    Kill Group 800,
     /// A process is asked to end.
-    Shutdown 800,
+    Shutdown Group 800,
     /// Another process joins.
-    Join 1200,
+    Join Group 1200,
     /// A machine does nothing for a while.
-    SlowMachine 2000,
+    SlowMachine Rest 2000,
     /// The clock jumps.
-    ClockJumps 800,
+    ClockJumps Rest 800,
     /// The source tells of trouble.
-    Trouble 1000,
+    Trouble Source 1000,
 }
 
 /// The kinds of one seed and how often they come, in 10,000.
@@ -119,11 +132,23 @@ impl fmt::Debug for Rates {
 
 impl Rates {
     pub(super) fn draw(rng: &mut Rng) -> Self {
-        // From single faults to nearly all of them; some seeds have none.
+        // From single faults to nearly all of them; some seeds have none. A seed with a theme has nothing else.
         let share = [0.0, 0.1, 0.1, 0.25, 0.25, 0.5, 0.9][rng.usize(0..7)];
+        let theme = [
+            None,
+            None,
+            None,
+            Some(Theme::Group),
+            Some(Theme::Store),
+            Some(Theme::Source),
+        ];
+        let theme = theme[rng.usize(0..theme.len())];
         let all = [0.3, 1.0, 1.0, 2.5][rng.usize(0..4)];
         let draw = |fault: &Fault| {
-            let chosen = rng.f64() < share;
+            let chosen = match theme {
+                Some(theme) => fault.theme() == theme && rng.u32(0..4) > 0,
+                None => rng.f64() < share,
+            };
             let own = [0.3, 1.0, 3.0][rng.usize(0..3)];
             match chosen {
                 true => ((f64::from(fault.base()) * all * own) as u32).clamp(1, 6000),

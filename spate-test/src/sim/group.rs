@@ -8,6 +8,8 @@ use fastrand::Rng;
 use spate_runtime::source::LaneId;
 use spate_runtime::time::Time;
 
+use super::faults::Fault;
+use super::plan::Plan;
 use super::process::Process;
 use super::truth::Truth;
 use crate::scripted::Topic;
@@ -35,23 +37,21 @@ pub(super) struct Group {
     /// Processes that ended without leaving, and when that was.
     gone: BTreeMap<u32, Time>,
     pub(super) rebalances: u64,
+    /// Nothing that is drawn can keep a member from giving a partition back in the engine's own time.
+    strict: bool,
 }
 
 impl Group {
-    pub(super) fn new(
-        topic: &Topic,
-        truth: &Truth,
-        partitions: usize,
-        eager: bool,
-        patience: Duration,
-    ) -> Self {
+    pub(super) fn new(topic: &Topic, truth: &Truth, plan: &Plan) -> Self {
+        let late = [Fault::SlowMachine, Fault::ClockJumps, Fault::ReleaseFails];
         Group {
             topic: topic.clone(),
             truth: truth.clone(),
-            eager,
-            patience,
-            partitions: vec![Stands::Free; partitions],
-            wanted: vec![None; partitions],
+            eager: plan.eager,
+            patience: plan.patience,
+            strict: late.iter().all(|fault| !plan.rates.has(*fault)),
+            partitions: vec![Stands::Free; plan.partitions],
+            wanted: vec![None; plan.partitions],
             members: BTreeSet::new(),
             gone: BTreeMap::new(),
             rebalances: 0,
@@ -177,11 +177,15 @@ impl Group {
         if since.is_none_or(|since| now.since(since) < self.patience) {
             return;
         }
-        self.truth.state().lane_lost(lane);
         self.truth.log(format_args!(
             "the group takes partition {number} away from p{process}"
         ));
-        match find(processes, process) {
+        let member = find(processes, process);
+        if self.strict && member.is_some_and(|member| !member.is_draining()) {
+            self.truth.state().check_asked(lane);
+        }
+        self.truth.state().lane_lost(lane);
+        match member {
             Some(process) => process.source.lose(&[partition]),
             None => self.topic.expel(partition),
         }

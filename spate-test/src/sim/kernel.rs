@@ -14,6 +14,7 @@ use super::faults::Fault;
 use super::planted::Planted;
 use super::process::Setting;
 use super::rows::{Kind, Payload, Row, Rows};
+use super::truth::Ran;
 
 const DECODE: usize = 1;
 const KEEP: usize = 2;
@@ -42,6 +43,8 @@ pub(super) struct Kernel {
     /// Ids that were seen; `None` keeps copies.
     seen: Option<BTreeSet<u16>>,
     rows: SinkWitness<Rows, Row>,
+    /// The encoded bytes of the batch that is run.
+    bytes: usize,
 }
 
 impl Kernel {
@@ -51,6 +54,7 @@ impl Kernel {
             process,
             seen: setting.plan.dedup.then(BTreeSet::new),
             rows: sink::<Rows, Row>(),
+            bytes: 0,
         }
     }
 
@@ -71,9 +75,12 @@ impl Kernel {
             .records()
             .iter()
             .try_for_each(|record| self.record(batch, record, out));
-        let mut truth = self.setting.truth.state();
-        let records = batch.records().len();
-        truth.run_ends(self.process, records, batch.next_offset(), result.is_ok());
+        let ran = Ran {
+            records: batch.records().len(),
+            bytes: std::mem::take(&mut self.bytes),
+            next: result.is_ok().then_some(batch.next_offset()),
+        };
+        self.setting.truth.state().run_ends(self.process, &ran);
         result
     }
 
@@ -128,8 +135,9 @@ impl Kernel {
                 key: record.key().map(|key| key[0]),
                 bad: payload.kind == Kind::BadChild && child == last,
             };
-            if let Err(error) = stage::encode(self.rows, &row, record, out.sink(sink)) {
-                out.skip(SINK + sink, error);
+            match stage::encode(self.rows, &row, record, out.sink(sink)) {
+                Ok(()) => self.bytes += row.bytes(),
+                Err(error) => out.skip(SINK + sink, error),
             }
         }
         Ok(())
@@ -162,7 +170,7 @@ impl Kernel {
             _ => Fault::KernelFails,
         });
         if kind == Kind::Panics {
-            truth.run_ends(self.process, 0, 0, false);
+            truth.run_ends(self.process, &Ran::default());
             drop(truth);
             std::panic::resume_unwind(Box::new("drawn"));
         }

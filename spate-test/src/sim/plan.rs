@@ -8,7 +8,6 @@ use spate_runtime::machines::Sizing;
 
 use super::SINKS;
 use super::faults::{Fault, Rates};
-use super::rows::{MAX_ROW_BYTES, MAX_ROWS};
 
 pub(super) const MAX_SINKS: usize = 3;
 
@@ -62,7 +61,7 @@ fn one_of<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
 }
 
 impl SinkPlan {
-    fn draw(rng: &mut Rng) -> Self {
+    fn draw(rng: &mut Rng, instant: bool) -> Self {
         let mut pool = SinkPoolConfig::default();
         pool.batch.max_rows = one_of(rng, &[1, 2, 8, 64, 1000]);
         pool.batch.max_bytes = one_of(rng, &[64, 512, 1 << 20]);
@@ -78,7 +77,10 @@ impl SinkPlan {
         SinkPlan {
             shards: rng.usize(1..=3),
             pool,
-            latency: Duration::from_millis(one_of(rng, &[0, 0, 3, 30])),
+            latency: match instant {
+                true => Duration::ZERO,
+                false => Duration::from_millis(one_of(rng, &[0, 3, 30])),
+            },
         }
     }
 }
@@ -97,8 +99,9 @@ impl Plan {
         backpressure.high_ratio = one_of(rng, &[0.5, 0.8, 1.0]);
         backpressure.low_ratio = one_of(rng, &[0.1, 0.3, 0.45]);
         backpressure.min_pause = Duration::from_millis(one_of(rng, &[0, 10, 500]));
+        let instant = rng.bool();
         let sinks: Vec<SinkPlan> = (0..rng.usize(1..=MAX_SINKS))
-            .map(|_| SinkPlan::draw(rng))
+            .map(|_| SinkPlan::draw(rng, instant))
             .collect();
         let lingers = |sink: &SinkPlan| sink.pool.batch.linger.max(sink.pool.chunk.linger);
         // What waits long for company waits once, not once for every few batches.
@@ -164,13 +167,12 @@ impl Plan {
         (calm && fast).then_some(Duration::from_secs(2))
     }
 
-    /// The budget, and what a thread may put on top of it: what it had open, and one batch.
-    pub(super) fn most_in_flight(&self) -> usize {
+    /// The budget, and what a thread may put on top of it: what it had open, and one batch of so many bytes.
+    pub(super) fn most_in_flight(&self, batch: usize) -> usize {
         let open = self.sinks.iter();
         let open: usize = open
             .map(|sink| sink.shards * sink.pool.chunk.target_bytes)
             .sum();
-        let batch = self.batch_records * MAX_ROWS * MAX_ROW_BYTES;
-        self.budget + self.drivers * (open + 2 * batch)
+        self.budget + self.drivers * (open + batch)
     }
 }

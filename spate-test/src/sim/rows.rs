@@ -12,9 +12,6 @@ use super::plan::Plan;
 /// The most children of a record.
 pub(super) const MAX_ROWS: usize = 6;
 
-/// The most bytes of a row.
-pub(super) const MAX_ROW_BYTES: usize = 36;
-
 /// What the kernel does with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -142,6 +139,18 @@ pub(super) struct Row {
     pub(super) bad: bool,
 }
 
+impl Row {
+    /// Rows have different lengths, so that one that is torn moves all behind it.
+    fn padding(&self) -> u8 {
+        (self.offset % 23) as u8
+    }
+
+    /// Its encoded bytes.
+    pub(super) fn bytes(&self) -> usize {
+        usize::from(12 + self.padding())
+    }
+}
+
 /// The stage of the sinks of a run.
 #[derive(Debug)]
 pub(super) struct Rows;
@@ -164,8 +173,7 @@ impl RowEncoder<Row> for Rows {
     }
 
     fn encode(row: &Row, out: &mut Vec<u8>) -> Result<(), RowError> {
-        // Rows have different lengths, so that one that is torn moves all behind it.
-        let pad = (row.offset % 23) as u8;
+        let pad = row.padding();
         let begin = out.len();
         out.push(12 + pad);
         out.push(row.partition);

@@ -60,7 +60,7 @@ impl Simulation {
         let topic = Topic::new("sim");
         let truth = Truth::new(&topic, plan.partitions, plan.dedup);
         truth.log(format_args!("seed {seed}: {plan:?}"));
-        let group = Group::new(&topic, &truth, plan.partitions, plan.eager, plan.patience);
+        let group = Group::new(&topic, &truth, &plan);
         let weather = Weather::new(plan.rates.clone());
         let dice = Dice::new(&mut rng, &weather);
         let mut drafts: Vec<(Time, usize, Draft)> = (0..plan.records)

@@ -47,6 +47,8 @@ struct Lane {
     told: bool,
     /// Since when it is to be given back.
     asked: Option<Time>,
+    /// It was given back before its process was to end.
+    released: bool,
     /// It was given back with rows that were not stored.
     left: bool,
 }
@@ -71,12 +73,24 @@ struct Shard {
     running: u32,
 }
 
+/// A batch that was run.
+#[derive(Debug, Default)]
+pub(super) struct Ran {
+    pub(super) records: usize,
+    /// The encoded bytes.
+    pub(super) bytes: usize,
+    /// Where the lane goes on; `None` if the kernel failed.
+    pub(super) next: Option<i64>,
+}
+
 /// What is counted over a run.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) commits: u64,
     pub(super) writes: u64,
     pub(super) batches: u64,
+    /// The bytes of the largest batch.
+    pub(super) largest: usize,
 }
 
 pub(super) struct State {
@@ -223,6 +237,7 @@ impl State {
             lost: false,
             told: false,
             asked: None,
+            released: false,
             left: false,
         };
         self.lanes.insert(id, lane);
@@ -245,6 +260,23 @@ impl State {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.told |= lost;
             lane.asked.get_or_insert(now);
+        }
+    }
+
+    /// The group takes it away, because its process did not give it back.
+    pub(super) fn check_asked(&mut self, id: LaneId) {
+        let Some(lane) = self.lanes.get(&id) else {
+            return;
+        };
+        let (partition, process) = (lane.partition, lane.process);
+        let took = lane
+            .asked
+            .map_or(Duration::ZERO, |asked| self.now.since(asked));
+        if took > machines::REVOKE_TIMEOUT + Duration::from_secs(2) {
+            self.violation(format_args!(
+                "{} has not given back partition {partition} after {took:?}",
+                who(process)
+            ));
         }
     }
 
@@ -278,6 +310,7 @@ impl State {
         }
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.left = left && !lane.lost;
+            lane.released = !ending;
         }
     }
 
@@ -319,17 +352,18 @@ impl State {
         }
     }
 
-    pub(super) fn run_ends(&mut self, process: u32, records: usize, next: i64, ok: bool) {
+    pub(super) fn run_ends(&mut self, process: u32, ran: &Ran) {
         self.counts.batches += 1;
+        self.counts.largest = self.counts.largest.max(ran.bytes);
         let Some((_, id)) = self.reading else { return };
         if let Some(lane) = self.lanes.get_mut(&id) {
-            match ok {
-                true => lane.next = next,
-                false => lane.failed = true,
+            match ran.next {
+                Some(next) => lane.next = next,
+                None => lane.failed = true,
             }
         }
-        if ok {
-            self.process(process).records += records as u64;
+        if ran.next.is_some() {
+            self.process(process).records += ran.records as u64;
         }
     }
 
@@ -348,7 +382,9 @@ impl State {
     pub(super) fn unsettled(&self, process: u32, committed: impl Fn(usize) -> i64) -> Vec<String> {
         let lanes = self.lanes.values();
         let kept = lanes.filter(|lane| lane.process == process && !lane.lost);
-        kept.filter(|lane| lane.left || lane.next > committed(lane.partition))
+        // What was stored before its lane went is only read again: no reason to end otherwise than cleanly.
+        let open = |lane: &&Lane| !lane.released && lane.next > committed(lane.partition);
+        kept.filter(|lane| lane.left || open(lane))
             .filter(|lane| {
                 // A lane that ran nothing has nothing to commit.
                 let records = &self.partitions[lane.partition].records;
