@@ -76,9 +76,10 @@ pub trait DecoderKind: 'static {
 
 /// Decodes a payload into a record of type `R` that may borrow from it.
 #[diagnostic::on_unimplemented(
-    message = "`{R}` cannot be read by this decoder",
-    label = "not a record of this decoder",
-    note = "`avro` reads structs with `#[derive(AvroRecord)]`, `bytes` a `&[u8]`"
+    message = "`{Self}` is not a decoder of `{R}`",
+    label = "no decoder of such records",
+    note = "`avro` reads structs with `#[derive(AvroRecord)]`, `bytes` a `&[u8]`",
+    note = "a decoder of your own is a type that implements `spate::connector::decode::DecoderKind` and `Decode`"
 )]
 pub trait Decode<'b, R>: DecoderKind {
     /// What start-up knows of `R`.
@@ -104,9 +105,9 @@ impl<D, R> Clone for Decoder<D, R> {
 
 impl<D, R> Copy for Decoder<D, R> {}
 
-/// The witness of a decoder stage.
+/// The witness of a decoder stage. What is no decoder is refused where the pipeline is built: rustc would say it twice.
 #[must_use]
-pub fn decoder<D: DecoderKind, R>() -> Decoder<D, R> {
+pub fn decoder<D, R>() -> Decoder<D, R> {
     Decoder(PhantomData)
 }
 

@@ -128,6 +128,25 @@ impl Pipeline {
     }
 }
 
+/// What a pipeline may take as a parameter: every thread gets a clone.
+///
+/// One trait for all of it, so that a type that lacks two of them is one error, in our words.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a pipeline",
+    label = "not `Clone + Send + Sync`",
+    note = "every thread of the pipeline gets a clone of it, so it has to be `Clone + Send + Sync + 'static`",
+    note = "share with `Arc` in place of `Rc`, and with `Mutex` or an atomic in place of `RefCell` or `Cell`"
+)]
+pub trait Parameter {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Parameter for T {}
+
+/// Checks a parameter where it is declared, not where the factory that captures it is built.
+#[doc(hidden)]
+pub fn parameter<T: Parameter>(_: &T) {}
+
 // The attachments of these stages are what the two methods above look for.
 const _: fn() -> Option<Attachment> = <Memory as SourceKind>::attach;
 const _: fn() -> Option<Attachment> = <Capture as SinkKind>::attach;

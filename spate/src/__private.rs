@@ -6,7 +6,7 @@ pub use spate_runtime::decode::{Bytes, Decoder, decoder};
 pub use spate_runtime::discard::Discard;
 pub use spate_runtime::graph::{Graph, Node};
 pub use spate_runtime::memory::Memory;
-pub use spate_runtime::pipeline::{Pipeline, PipelineBuilder, StageOptions};
+pub use spate_runtime::pipeline::{Pipeline, PipelineBuilder, StageOptions, parameter};
 pub use spate_runtime::record::{Batch, Meta, Record};
 pub use spate_runtime::sink::{SinkWitness, sink};
 pub use spate_runtime::{DriveEnd, Output, StageError, Thread, stage};

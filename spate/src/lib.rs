@@ -58,6 +58,14 @@
 //! | `jemalloc` | jemalloc for Rust and C code |
 //! | `full` | all stages; `kafka-tls` and `jemalloc` are apart |
 
+// Before `__private`: of the hidden paths to what generated code calls rustc shows the first, and `spate::stage::map` is one to read.
+#[doc(hidden)]
+pub use spate_runtime::{capture::Capture, pipeline::PipelineBuilder, pipeline::parameter, stage};
+
+#[cfg(feature = "kafka")]
+#[doc(hidden)]
+pub use spate_kafka::Kafka;
+
 #[doc(hidden)]
 pub mod __private;
 mod front;

@@ -12,8 +12,6 @@ pub enum Outcome {
     Fail {
         /// How many: each has one error.
         errors: usize,
-        /// Errors that tell a mistake again, a defect that is known.
-        repeated: usize,
     },
 }
 
@@ -115,14 +113,10 @@ impl Case {
             path: path.clone(),
             problem,
         };
-        let (mut errors, mut repeated, mut package) = (None, 0, Package::Cases);
+        let (mut errors, mut package) = (None, Package::Cases);
         for line in text.lines().take_while(|line| line.starts_with("// ")) {
             match line["// ".len()..].split_once(": ") {
                 Some(("errors", number)) => errors = number.parse().ok(),
-                Some(("repeated", number)) => {
-                    let parsed = number.parse();
-                    repeated = parsed.map_err(|_| wrong(format!("no number: `{number}`")))?;
-                }
                 Some(("package", name)) => {
                     let found = Package::ALL.into_iter().find(|known| known.name() == name);
                     package = found.ok_or_else(|| wrong(format!("no package `{name}`")))?;
@@ -132,7 +126,7 @@ impl Case {
         }
         let outcome = match (path.starts_with("pass/"), errors) {
             (true, None) => Outcome::Pass,
-            (false, Some(errors)) if errors > 0 => Outcome::Fail { errors, repeated },
+            (false, Some(errors)) if errors > 0 => Outcome::Fail { errors },
             (true, Some(_)) => return Err(wrong("a case that passes has no errors".to_owned())),
             (false, _) => {
                 return Err(wrong("begins with `// errors: N`, N above zero".to_owned()));

@@ -78,10 +78,7 @@ mod tests {
             outcome,
             package: Package::Cases,
         };
-        let wrong = case(Outcome::Fail {
-            errors: 1,
-            repeated: 0,
-        });
+        let wrong = case(Outcome::Fail { errors: 1 });
         let mut cases = vec![wrong; fail];
         cases.resize(fail + pass, case(Outcome::Pass));
         cases

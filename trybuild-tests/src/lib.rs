@@ -10,9 +10,8 @@
 //! - `SPATE_UI=write` writes the `.stderr` files and `ui/TOOLCHAIN`: read the diff before it is committed.
 //! - `SPATE_UI=codes` compares as on another toolchain.
 //!
-//! A case begins with directives: `// errors: N` (required in `ui/fail`; the number of mistakes in the file),
-//! `// repeated: N` (errors beyond those, each a known defect), and `// package: renamed` (the facade is called `etl`) or
-//! `// package: bare` (its features are off). Files that a case names are in `ui/files`, and written `files/..`.
+//! A case begins with directives: `// errors: N` (required in `ui/fail`; the number of mistakes in the file, each of which
+//! has one error), and `// package: renamed` (the facade is called `etl`) or `// package: bare` (its features are off). Files that a case names are in `ui/files`, and written `files/..`.
 
 mod case;
 mod census;

@@ -19,6 +19,8 @@ mod schemas;
 mod seq;
 mod steps;
 mod timestamp;
+#[doc(hidden)]
+pub mod wanted;
 pub mod wire;
 
 pub use canonical::{SchemaError, canonical_form, fingerprint};

@@ -89,10 +89,11 @@ pub trait SinkKind: 'static {
 
 /// Encodes a row of type `R` for the sink.
 #[diagnostic::on_unimplemented(
-    message = "`{R}` is not a row that this sink accepts",
-    label = "the stage before the sink yields `{R}`",
-    note = "map the record to a type that the sink accepts; for `clickhouse` derive `Row`, for `capture` yield bytes or text",
-    note = "if a closure returns a `Result`, use `try_map(.., on_error = ..)` in place of `map`"
+    message = "`{Self}` is not a sink of `{R}`",
+    label = "no sink of such rows",
+    note = "map the record to a type that the sink takes; for `clickhouse` derive `Row`, for `capture` yield bytes or text",
+    note = "if a closure returns a `Result`, use `try_map(.., on_error = ..)` in place of `map`",
+    note = "a sink of your own is a type that implements `spate::connector::sink::SinkKind` and `RowEncoder`"
 )]
 pub trait RowEncoder<R>: SinkKind {
     /// What start-up knows of `R`.
@@ -116,9 +117,9 @@ impl<S, R> Clone for SinkWitness<S, R> {
 
 impl<S, R> Copy for SinkWitness<S, R> {}
 
-/// The witness of a sink stage.
+/// The witness of a sink stage. What is no sink is refused where the pipeline is built: rustc would say it twice.
 #[must_use]
-pub fn sink<S: SinkKind, R>() -> SinkWitness<S, R> {
+pub fn sink<S, R>() -> SinkWitness<S, R> {
     SinkWitness(PhantomData)
 }
 

@@ -18,6 +18,17 @@ pub struct Order<'a> {
     pub total_cents: i64,
     /// What else.
     pub note: Option<&'a str>,
+    /// What was bought.
+    pub lines: Seq<'a, Line<'a>>,
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/order.avsc", record = "Line")]
+#[derive(Clone, Copy, Debug)]
+/// A line.
+pub struct Line<'a> {
+    /// What.
+    pub sku: &'a str,
 }
 
 #[derive(Row)]

@@ -7,7 +7,7 @@
 use proc_macro2::{Delimiter, Ident, Span, TokenTree};
 
 use super::cursor::{Cursor, describe, mark, stream};
-use super::fragment;
+use super::{fragment, registry};
 use crate::diagnostic::{Code, Diagnostic, Errors};
 
 /// The token runs of one body.
@@ -127,11 +127,24 @@ fn chain(cursor: &mut Cursor<'_>, body: &mut RawBody, errors: &mut Errors) {
         if cursor.punct(0, ';') {
             let semicolon = cursor.take(1);
             let ends = cursor.done() || cursor.assignment() || cursor.keyword(0, "let");
-            if !ends && !cursor.arrow(0) && !cursor.punct(0, ';') {
+            if ends || cursor.arrow(0) || cursor.punct(0, ';') {
+                stray(semicolon, errors);
+                continue;
+            }
+            let is_sink = !body.links.is_empty() && names(&link.tokens, registry::is_sink);
+            if is_sink || names(cursor.rest(), registry::is_source) {
                 second_chain(cursor, errors);
                 break;
             }
-            stray(semicolon, errors);
+            // It stands for an arrow: read as one, so that this is the only error.
+            let message = "stages are joined with `->`, not with `;`";
+            let error = Diagnostic::spanned(Code::StraySemicolon, stream(semicolon), message);
+            errors.push(error.help(""));
+            let next = Link {
+                arrow: Some(semicolon.to_vec()),
+                tokens: Vec::new(),
+            };
+            body.links.push(std::mem::replace(&mut link, next));
         } else if cursor.assignment() || cursor.keyword(0, "let") {
             break;
         } else {
@@ -139,6 +152,18 @@ fn chain(cursor: &mut Cursor<'_>, body: &mut RawBody, errors: &mut Errors) {
         }
     }
     body.links.push(link);
+}
+
+/// Whether the tokens begin with a stage whose plain name is such a one.
+fn names(tokens: &[TokenTree], is_such: fn(&str) -> bool) -> bool {
+    let mut cursor = Cursor::new(tokens);
+    if cursor.label() {
+        cursor.take(2);
+    }
+    let name = cursor
+        .ident(0)
+        .filter(|_| !cursor.path_separator(1) || cursor.ident(3).is_none());
+    name.is_some_and(|name| is_such(&name.to_string()))
 }
 
 /// Everything behind the chain.

@@ -218,6 +218,10 @@ pub(crate) fn is_source(name: &str) -> bool {
     find(name, false).is_some_and(|stage| stage.part() == Part::Source)
 }
 
+pub(crate) fn is_sink(name: &str) -> bool {
+    stages().any(|stage| stage.name == name && stage.part() == Part::Sink)
+}
+
 /// A word before braces that is no pipeline's name.
 pub(crate) fn is_branch(name: &str) -> bool {
     RESERVED.contains(&name)

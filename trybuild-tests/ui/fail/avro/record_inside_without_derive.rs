@@ -1,5 +1,4 @@
 // errors: 1
-// repeated: 2
 
 use spate::prelude::*;
 

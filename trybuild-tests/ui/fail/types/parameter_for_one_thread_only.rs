@@ -1,5 +1,4 @@
 // errors: 1
-// repeated: 1
 
 use std::rc::Rc;
 

@@ -56,6 +56,7 @@ pub(super) fn record(
     });
     let items = skips.items;
     let (import, header) = (import(input), header(input, lifetime));
+    let missing = checked.then(|| quote!(use #avro::wanted::Missing as _;));
     let track = schema.file().track();
     let (name, text) = (&schema.named(record).name, schema.self_contained(record));
     let fingerprint = fingerprint(&schema.canonical(record));
@@ -63,6 +64,7 @@ pub(super) fn record(
     quote! {
         const _: () = {
             #import
+            #missing
             #track
             #items
             #(#functions)*
@@ -215,25 +217,19 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Every bound is stated in the same words at the field's type, so that rustc reports one that fails only once.
+    /// The bound on the field's type is stated by the function that reads it and nowhere else, so that rustc reports one that fails
+    /// only once; the others ask `Wanted`.
     fn keep(&mut self, n: usize, schema: &Schema, in_schema: &'a SchemaField, field: &Field) {
         let avro = runtime();
         let (name, ident) = (&in_schema.name, &field.ident);
         let ty = anonymous(field.ty.to_token_stream());
         let local = Ident::new(&format!("field_{n}"), Span::mixed_site());
         let marker = kept(&in_schema.ty);
-        let (from, read, fingerprint) = match in_schema.ty.kind {
-            Kind::Named(_) => (
-                quote!(<#ty as #avro::AvroRecord<'_>>),
-                quote!(decode),
-                quote!(FINGERPRINT),
-            ),
-            _ => (
-                quote!(<#ty as #avro::FromAvro<'_, #marker>>),
-                quote!(read),
-                quote!(RECORD),
-            ),
+        let (from, read) = match in_schema.ty.kind {
+            Kind::Named(_) => (quote!(<#ty as #avro::AvroRecord<'_>>), quote!(decode)),
+            _ => (quote!(<#ty as #avro::FromAvro<'_, #marker>>), quote!(read)),
         };
+        let wanted = quote!(#avro::wanted::Wanted::<'_, #ty, #marker>);
         let record = is_record(&in_schema.ty);
         let mut value = quote!(#avro::field(#name, #from::#read(reader)));
         if record {
@@ -266,7 +262,7 @@ impl<'a> Steps<'a> {
         let rust_name = rust_name.trim_start_matches("r#");
         self.positions.push(quote!((#rust_name, #n)));
         self.check
-            .push(quote!(#avro::field(#name, #from::check(reader))?;));
+            .push(quote!(#avro::field(#name, #wanted::check_inside(reader))?;));
         self.built.push(quote!(#ident: #local));
         self.names.push(name);
         self.checked |= shape(&field.ty).is_owned();
@@ -276,7 +272,7 @@ impl<'a> Steps<'a> {
                 schema,
                 inner,
                 name,
-                &quote!(#from::#fingerprint),
+                &quote!(#wanted::INSIDE),
                 field.ty.span(),
             ));
         }

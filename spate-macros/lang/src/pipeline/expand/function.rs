@@ -98,16 +98,10 @@ fn factory(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     }
 }
 
-/// A parameter that cannot be shared by threads is an error at the parameter, not at the builder. The function's name is
-/// odd because items are not hygienic: it would hide one of the user's.
+/// A parameter that cannot be shared by threads is an error at the parameter, not at the builder.
 fn parameter_check(name: &Ident, root: Root<'_>) -> TokenStream {
-    let span = root.at(name.span());
-    quote_spanned! {span=>
-        {
-            fn __parameter<T: ::core::clone::Clone + ::core::marker::Send + ::core::marker::Sync + 'static>(_: &T) {}
-            __parameter(&#name);
-        }
-    }
+    let (span, check) = (root.at(name.span()), root.private("parameter", name.span()));
+    quote_spanned!(span=> #check(&#name);)
 }
 
 fn source(plan: &Plan, root: Root<'_>) -> TokenStream {
