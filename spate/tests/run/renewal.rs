@@ -3,8 +3,10 @@
 //!
 //! The ways in which a thread can see a record twice: its partition is revoked and comes back, its partition is lost and
 //! comes back. Nothing else reads a record again in the same process: a batch that is held for a schema has not run yet
-//! (`engine::sim::tests::a_lane_that_waits_for_a_schema_holds_no_other`), a write is repeated from the block, a lane
-//! that goes back hands out each offset once (`a_batch_that_comes_again_stops_the_pipeline`), and after a failure nothing is read any more.
+//! (`a_lane_that_waits_for_a_schema_holds_no_other`), a write is repeated from the block
+//! (`a_state_is_made_once_per_thread_while_nothing_is_taken_away`), an assignment hands out each offset once
+//! (`records_that_the_client_delivers_again_are_not_handed_out_again`, `a_batch_that_goes_back_is_refused_and_settles_nothing`), and after a failure
+//! nothing is read any more.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
