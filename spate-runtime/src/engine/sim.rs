@@ -119,6 +119,7 @@ impl SourceLane for Lane {
     }
 
     fn fetch(&mut self, max: usize) -> Result<Fetched, ConnectorError> {
+        assert!(self.current.is_empty(), "a batch is current");
         if self.broker.lock().unwrap().paused.contains(&self.id) {
             return Ok(Fetched::Empty);
         }

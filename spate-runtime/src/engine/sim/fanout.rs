@@ -115,6 +115,7 @@ struct Fan {
     written: Arc<Mutex<BTreeMap<Part, usize>>>,
     trackers: Vec<Arc<PartitionTracker>>,
     fetches: Vec<Arc<AtomicUsize>>,
+    read_failure: Arc<FailureSlot>,
     stats: Arc<Stats>,
 }
 
@@ -159,11 +160,12 @@ impl Fan {
         let budget = Arc::new(Budget::new(usize::MAX, &BackpressureConfig::default()));
         let output = Output::new(&GRAPH, Arc::clone(&stats), outputs, budget);
         let mailbox = Arc::new(Mailbox::default());
+        let read_failure = Arc::new(FailureSlot::default());
         let shared = DriverShared {
             mailbox: Arc::clone(&mailbox),
             status: Arc::default(),
             // The driver's own: it reads on when a sink has failed.
-            failure: Arc::default(),
+            failure: Arc::clone(&read_failure),
             deadline,
         };
         let mut fan = Fan {
@@ -176,6 +178,7 @@ impl Fan {
             written,
             trackers: Vec::new(),
             fetches: Vec::new(),
+            read_failure,
             stats,
         };
         for number in 0..partitions {
@@ -186,21 +189,26 @@ impl Fan {
 
     fn add(&mut self, number: i32, records: i64, max_pending: usize) {
         let (id, partition) = (LaneId(number as u64), Partition::new("t", number));
-        let tracker = Arc::new(PartitionTracker::new(id, partition.clone(), max_pending));
-        let fetches = Arc::new(AtomicUsize::new(0));
+        let tracker = Arc::new(PartitionTracker::new(id, partition, max_pending));
+        self.trackers.push(Arc::clone(&tracker));
+        self.fetches.push(Arc::default());
+        self.read(number as usize, records);
+    }
+
+    /// Reads a partition from its beginning.
+    fn read(&mut self, index: usize, records: i64) {
+        let tracker = Arc::clone(&self.trackers[index]);
         let lane = Lane {
-            id,
-            partition,
+            id: tracker.lane(),
+            partition: tracker.partition().clone(),
             next: 0,
             end: records,
             current: Vec::new(),
             keys: Vec::new(),
             broker: Arc::default(),
         };
-        let lane = Box::new(Counted(lane, Arc::clone(&fetches)));
-        self.mailbox.send(Command::Add(lane, Arc::clone(&tracker)));
-        self.trackers.push(tracker);
-        self.fetches.push(fetches);
+        let lane = Box::new(Counted(lane, Arc::clone(&self.fetches[index])));
+        self.mailbox.send(Command::Add(lane, tracker));
     }
 
     fn step(&mut self, kernel: impl Fn(&Batch<'_>, &mut Output)) {
@@ -398,4 +406,21 @@ fn a_lane_with_too_many_batches_in_flight_is_not_fetched_and_holds_no_other() {
     fan.answers.store_all();
     (0..20).for_each(|_| fan.steps(by_partition));
     assert_eq!(fan.progress(0).watermark, Some(800));
+}
+
+#[test]
+fn a_lane_that_goes_back_stops_the_pipeline_and_settles_nothing() {
+    let mut fan = Fan::new(1, 16, 4, 100);
+    fan.answers.store_all();
+    fan.steps(everywhere);
+    assert_eq!(fan.progress(0).watermark, Some(16));
+    fan.read(0, 16);
+    fan.steps(everywhere);
+    let failure = fan.read_failure.get().expect("it went back").to_string();
+    assert_eq!(
+        failure,
+        "source, partition t/0: t/0: a batch from offset 0 came after offset 16 had been delivered"
+    );
+    assert_eq!(fan.stats.totals().records, 16);
+    assert_eq!(fan.progress(0).watermark, Some(16));
 }
