@@ -45,10 +45,8 @@ sink: { batch: { linger: 1ms }, chunk: { linger: 1ms }, retry: { initial: 5ms, g
     let failure = report.failure().expect("a failure");
     assert_eq!(failure.place(), "partition memory/0");
     let text = failure.message();
-    assert!(
-        text.starts_with("stalled: the batch from offset 0 is neither stored nor given up after"),
-        "{text}"
-    );
+    let start = "stalled (checkpoint.stalled_fail_after): the batch from offset 0 is neither stored nor given up after";
+    assert!(text.starts_with(start), "{text}");
     assert!(text.contains("batches in flight: 1;"), "{text}");
     assert!(report.committed().is_empty());
 }

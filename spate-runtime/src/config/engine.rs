@@ -82,8 +82,9 @@ pub struct CheckpointConfig {
     pub drain_timeout: Duration,
     /// The most batches of one partition that are fetched and not settled yet, 1 to 1048576. Default: 1024.
     pub max_pending_batches: usize,
-    /// A batch that is neither durable nor given up for so long stops the pipeline; at least the largest
-    /// `retry.give_up_after` of the sinks. Default: 10m.
+    /// What stands still for so long stops the pipeline: a batch that is neither durable nor given up, a commit without an
+    /// answer, a thread that does not come back from user code. At least the largest `retry.give_up_after` of the sinks.
+    /// Default: 10m.
     #[serde(with = "duration")]
     pub stalled_fail_after: Duration,
 }

@@ -23,7 +23,7 @@ use super::budget::Budget;
 use super::deadline::Deadline;
 use super::mailbox::{Command, DriverStatus, Mailbox};
 use super::revocation::{Revocation, RevocationStep};
-use super::stall::StallWatch;
+use super::stall::{StallWatch, ThreadWatch};
 use crate::checkpoint::{Checkpointer, PartitionTracker};
 use crate::config::BackpressureConfig;
 use crate::error::ConnectorError;
@@ -117,6 +117,7 @@ pub struct Controller {
     lanes: BTreeMap<LaneId, LaneEntry>,
     revocations: Vec<Revocation>,
     stalls: StallWatch,
+    threads: ThreadWatch,
     phase: Phase,
     paused_at: Option<Time>,
     again: Again,
@@ -141,6 +142,7 @@ impl Controller {
         assert!(!drivers.is_empty(), "a pipeline has at least one driver");
         let checkpointer = Checkpointer::new(config.commit_interval, now);
         let stalls = StallWatch::new(config.stalled_fail_after);
+        let threads = ThreadWatch::new(config.stalled_fail_after);
         Controller {
             config,
             source,
@@ -149,6 +151,7 @@ impl Controller {
             lanes: BTreeMap::new(),
             revocations: Vec::new(),
             stalls,
+            threads,
             phase: Phase::Running,
             paused_at: None,
             again: Again::default(),

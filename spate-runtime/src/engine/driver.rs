@@ -95,6 +95,7 @@ impl Driver {
     where
         K: for<'b> FnMut(&Batch<'b>, &mut Output) -> Result<(), Failure>,
     {
+        self.shared.status.begin_step();
         let renew = self.take_commands();
         if self.stopping && self.shared.deadline.passed(now) {
             let rows = self.output.abandon();

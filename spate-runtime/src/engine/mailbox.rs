@@ -6,7 +6,7 @@ use std::thread::Thread;
 
 use crate::checkpoint::PartitionTracker;
 use crate::source::{LaneId, SourceLane};
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering, PoisonError};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, PoisonError};
 
 /// What a driver is told.
 pub enum Command {
@@ -70,12 +70,22 @@ impl Mailbox {
 /// How a driver stands.
 #[derive(Debug, Default)]
 pub struct DriverStatus {
+    steps: AtomicUsize,
     blocked: AtomicBool,
     ended: AtomicBool,
     dropped: Mutex<Vec<LaneId>>,
 }
 
 impl DriverStatus {
+    /// How many steps the driver has begun; it stands still while user code runs.
+    pub(super) fn steps(&self) -> usize {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn begin_step(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A sealed chunk found no room.
     #[must_use]
     pub fn is_blocked(&self) -> bool {

@@ -1,7 +1,8 @@
-//! The watch over watermarks that stand still: a batch that is neither durable nor failed for
-//! `checkpoint.stalled_fail_after` stops the pipeline, so that nothing waits for ever in silence.
+//! The watch over what stands still for `checkpoint.stalled_fail_after`, so that nothing waits for ever in silence:
 //!
-//! It watches the oldest batch of each lane: one behind it may be as old, but it is waited for only since then.
+//! - The oldest batch of each lane, neither durable nor failed. One behind it may be as old, but it is waited for only
+//!   since then.
+//! - The driver threads: one that does not come back from user code reads none of its lanes, with or without a batch.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -93,6 +94,46 @@ impl StallWatch {
     }
 }
 
+/// The watch over the driver threads.
+pub(super) struct ThreadWatch {
+    fail_after: Duration,
+    /// The steps of each driver, and since when there were so many.
+    seen: Vec<(usize, Time)>,
+}
+
+impl ThreadWatch {
+    pub(super) fn new(fail_after: Duration) -> Self {
+        ThreadWatch {
+            fail_after,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Looks at the steps that each driver has begun, `None` for one that has ended; the drivers that stand still.
+    pub(super) fn step(
+        &mut self,
+        steps: impl Iterator<Item = Option<usize>>,
+        now: Time,
+    ) -> Vec<usize> {
+        let mut still = Vec::new();
+        for (driver, steps) in steps.enumerate() {
+            if self.seen.len() == driver {
+                self.seen.push((0, now));
+            }
+            let (seen, since) = &mut self.seen[driver];
+            match steps {
+                Some(steps) if steps == *seen => {
+                    if now.since(*since) >= self.fail_after {
+                        still.push(driver);
+                    }
+                }
+                steps => (*seen, *since) = (steps.unwrap_or_default(), now),
+            }
+        }
+        still
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +201,18 @@ mod tests {
         step(&mut watch, &[Some(1)], 0);
         step(&mut watch, &[], 100);
         assert!(watch.waits.is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_begins_no_step_is_found_and_one_that_has_ended_is_not() {
+        let mut watch = ThreadWatch::new(LIMIT);
+        for second in 0..160 {
+            let steps = [Some(second as usize), Some(5), None, Some(0)];
+            assert!(watch.step(steps.into_iter(), at(second)).is_empty());
+        }
+        let steps = [Some(159), Some(5), None, Some(0)];
+        let still = watch.step(steps.into_iter(), at(160));
+        assert_eq!(still, [1, 3], "one never began, one stopped at once");
+        assert_eq!(watch.step(steps.into_iter(), at(319)), [0, 1, 3]);
     }
 }

@@ -1,34 +1,59 @@
-//! What the controller finds wrong by itself: watermarks that stand still, commits without an answer, batches that were
-//! given up without a word.
+//! What the controller finds wrong by itself: threads and watermarks that stand still, commits without an answer, batches
+//! that were given up without a word.
 
 use super::*;
 
 impl Controller {
+    /// Stops the pipeline for what stands still for `checkpoint.stalled_fail_after`; the cause before what it entails.
     pub(super) fn check_stalls(&mut self, now: Time) {
-        let limit = self.config.stalled_fail_after;
-        let setting = "checkpoint.stalled_fail_after";
-        let stall = self.stalls.step(self.checkpointer.lanes(), now);
-        if let Some(stall) = stall {
-            let others = match stall.others {
-                0 => String::new(),
-                n => format!("; other partitions that stand still: {n}"),
-            };
-            let text = format!(
-                "stalled: the batch from offset {} is neither stored nor given up after {:?} ({setting}); batches in \
-                 flight: {}{others}; {}",
-                stall.offset,
-                stall.waited,
-                stall.pending,
-                self.last_errors()
-            );
-            let place = format!("partition {}", stall.partition);
+        let stalled = self
+            .stalled_threads(now)
+            .or_else(|| self.stalled_watermark(now))
+            .or_else(|| self.stalled_commit(now));
+        if let Some((place, what)) = stalled {
+            let text = format!("stalled (checkpoint.stalled_fail_after): {what}");
             self.config.failure.set(Failure::new(place, text));
-        } else if let Some(since) = self.checkpointer.committing_since()
-            && now.since(since) >= limit
-        {
-            let text = format!("stalled: a commit has had no answer for {limit:?} ({setting})");
-            self.config.failure.set(Failure::new("checkpoint", text));
         }
+    }
+
+    fn stalled_threads(&mut self, now: Time) -> Option<(String, String)> {
+        let steps = self.drivers.iter().map(|driver| {
+            let status = &driver.status;
+            (!status.has_ended()).then(|| status.steps())
+        });
+        let still = self.threads.step(steps, now);
+        if still.is_empty() {
+            return None;
+        }
+        let still: Vec<String> = still.iter().map(usize::to_string).collect();
+        let what = format!(
+            "for {:?} it has not come back from a closure, a state or a lane of the source; look there for a loop or a \
+             call that waits",
+            self.config.stalled_fail_after
+        );
+        Some((format!("thread {} of the pipeline", still.join(", ")), what))
+    }
+
+    fn stalled_watermark(&mut self, now: Time) -> Option<(String, String)> {
+        let stall = self.stalls.step(self.checkpointer.lanes(), now)?;
+        let others = match stall.others {
+            0 => String::new(),
+            n => format!("; other partitions that stand still: {n}"),
+        };
+        let what = format!(
+            "the batch from offset {} is neither stored nor given up after {:?}; batches in flight: {}{others}; {}",
+            stall.offset,
+            stall.waited,
+            stall.pending,
+            self.last_errors()
+        );
+        Some((format!("partition {}", stall.partition), what))
+    }
+
+    fn stalled_commit(&self, now: Time) -> Option<(String, String)> {
+        let waited = now.since(self.checkpointer.committing_since()?);
+        let what = format!("a commit has had no answer for {waited:?}");
+        (waited >= self.config.stalled_fail_after).then(|| ("checkpoint".to_owned(), what))
     }
 
     /// Whether a batch was given up. Whoever does it says why before, so this is not the failure yet.

@@ -78,7 +78,29 @@ fn a_commit_that_is_never_answered_stops_the_pipeline() {
     sim.until("it stalls", |sim| sim.failure.is_set());
     let failure = sim.failure.get().unwrap();
     assert_eq!(failure.place(), "checkpoint");
-    assert!(failure.message().contains("no answer for 10s"), "{failure}");
+    assert!(failure.message().contains("no answer for 10"), "{failure}");
+}
+
+#[test]
+fn a_thread_that_does_not_come_back_from_user_code_stops_the_pipeline() {
+    // Nothing is in flight: its partitions would be read by nobody, in silence.
+    let mut sim = Sim::new(Options {
+        drivers: 3,
+        stalled_fail_after: Duration::from_secs(10),
+        ..Options::default()
+    });
+    for _ in 0..15_000 {
+        sim.step();
+    }
+    assert!(!sim.failure.is_set(), "idle threads step all the same");
+    sim.stuck = Some(1);
+    sim.until("it stalls", |sim| sim.failure.is_set());
+    let failure = sim.failure.get().unwrap();
+    assert_eq!(failure.place(), "thread 1 of the pipeline");
+    assert!(
+        failure.message().contains("for 10s it has not come back"),
+        "{failure}"
+    );
 }
 
 #[test]
