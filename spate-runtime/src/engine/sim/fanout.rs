@@ -211,20 +211,23 @@ impl Fan {
         self.mailbox.send(Command::Add(lane, tracker));
     }
 
-    fn step(&mut self, kernel: impl Fn(&Batch<'_>, &mut Output)) {
+    fn step(&mut self, kernel: impl Fn(&Batch<'_>, &mut Output)) -> DriverStep {
         let mut kernel = |batch: &Batch<'_>, out: &mut Output| -> Result<(), Failure> {
             kernel(batch, out);
             Ok(())
         };
-        self.driver.step(self.now, &mut kernel);
+        let step = self.driver.step(self.now, &mut kernel);
         for (_, worker) in &mut self.workers {
             let _ = worker.step(self.now, &mut Context::from_waker(Waker::noop()));
         }
         self.now = self.now.after(Duration::from_millis(1));
+        step
     }
 
     fn steps(&mut self, kernel: impl Fn(&Batch<'_>, &mut Output)) {
-        (0..20).for_each(|_| self.step(&kernel));
+        for _ in 0..20 {
+            self.step(&kernel);
+        }
     }
 
     fn progress(&self, lane: usize) -> Progress {
@@ -423,4 +426,42 @@ fn a_lane_that_goes_back_stops_the_pipeline_and_settles_nothing() {
     );
     assert_eq!(fan.stats.totals().records, 16);
     assert_eq!(fan.progress(0).watermark, Some(16));
+}
+
+#[test]
+fn a_row_that_fails_halfway_leaves_nothing_in_the_chunk() {
+    let mut fan = Fan::new(1, 8, 4, 100);
+    fan.answers.store_all();
+    fan.steps(|batch, out| {
+        for record in batch.records() {
+            out.begin(record);
+            let fails = record.offset() % 2 == 1;
+            let appended = out.sink(0).append(record, |chunk| {
+                chunk.extend_from_slice(if fails { b"ro" } else { b"row" });
+                if fails {
+                    return Err(crate::error::RowError::new("too long"));
+                }
+                Ok(())
+            });
+            if let Err(error) = appended {
+                out.skip(2, error);
+            }
+        }
+    });
+    assert_eq!(fan.progress(0).watermark, Some(8));
+    let totals = fan.stats.totals();
+    assert_eq!((totals.sinks[0].rows, totals.sinks[0].bytes), (4, 12));
+    assert_eq!(totals.stages[2].skipped, 4);
+}
+
+#[test]
+fn a_lane_that_goes_renews_the_state_once_and_a_stop_does_not() {
+    let mut fan = Fan::new(2, 8, 4, 100);
+    assert_eq!(fan.step(everywhere), DriverStep::Work, "two lanes came");
+    fan.mailbox.send(Command::Drop(vec![LaneId(0)]));
+    assert_eq!(fan.step(everywhere), DriverStep::Renew);
+    assert!(matches!(fan.step(everywhere), DriverStep::Idle { .. }));
+    fan.mailbox.send(Command::Drop(vec![LaneId(1)]));
+    fan.mailbox.send(Command::Stop);
+    assert_eq!(fan.step(everywhere), DriverStep::Ended);
 }
