@@ -386,6 +386,33 @@ fn a_view_that_fails_fails_the_block() {
     );
 }
 
+/// With the setting at 0 the engine of the tests doubles the view's rows when a stored block comes again.
+#[test]
+fn a_block_that_is_sent_again_after_its_view_failed_reaches_table_and_view_once() {
+    let setting = "settings: { deduplicate_blocks_in_dependent_materialized_views: 1 }";
+    let Some(db) = database("again") else { return };
+    let window = "SETTINGS non_replicated_deduplication_window = 100";
+    create(&db, "id UInt64, name String", window);
+    for statement in [
+        "CREATE TABLE open (n UInt8) ENGINE = MergeTree ORDER BY n".to_owned(),
+        format!("CREATE TABLE seen (id UInt64) ENGINE = MergeTree ORDER BY id {window}"),
+        "CREATE MATERIALIZED VIEW v TO seen AS \
+         SELECT id FROM t WHERE throwIf((SELECT count() FROM open) = 0) = 0"
+            .to_owned(),
+    ] {
+        db.execute(&statement).expect("it is made");
+    }
+    let sink = sink(&db, setting, COLUMNS);
+    let block = block(&[row(1, "a"), row(2, "b")], "run/0/1");
+    sink.write_once(&block).expect_err("the view fails");
+    db.execute("INSERT INTO open VALUES (1)").expect("stored");
+    for _ in 0..2 {
+        sink.write_once(&block).expect("stored");
+        assert_eq!(query(&db, "SELECT count() FROM t"), "2");
+        assert_eq!(query(&db, "SELECT count() FROM seen"), "2");
+    }
+}
+
 #[test]
 fn a_block_over_too_many_partitions_is_fatal_and_too_many_parts_is_not() {
     let Some(db) = database("parts") else { return };
