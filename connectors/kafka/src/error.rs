@@ -25,6 +25,7 @@ impl Code {
     pub(crate) const ALL_BROKERS_DOWN: Code = Code(-187);
     pub(crate) const INVALID_ARG: Code = Code(-186);
     pub(crate) const SSL: Code = Code(-181);
+    pub(crate) const TRANSPORT: Code = Code(-195);
     pub(crate) const STATE: Code = Code(-172);
     pub(crate) const NOT_IMPLEMENTED: Code = Code(-170);
     pub(crate) const AUTHENTICATION: Code = Code(-169);
@@ -97,6 +98,8 @@ pub(crate) fn classify(error: &ClientError, stage: Stage) -> Verdict {
     match codes::class(error.code) {
         Class::None => Verdict::Ignore,
         Class::Fatal => Verdict::Fatal,
+        // Under TLS 1.3 a client's certificate is refused after the handshake.
+        Class::Passing if error.code == Code::TRANSPORT && alerted(&error.reason) => Verdict::Fatal,
         // How long a topic may be missing is decided by `topics.rs`.
         Class::Passing | Class::Topic => Verdict::Retryable,
         Class::Batch if stage == Stage::Partition => Verdict::Fatal,
@@ -110,17 +113,26 @@ pub(crate) fn classify(error: &ClientError, stage: Stage) -> Verdict {
 
 /// Whether a TLS handshake was refused for what was shown, and not cut off.
 fn tls_rejected(reason: &str) -> bool {
-    let reason = reason.to_ascii_lowercase();
-    [
-        "certificate",
-        "alert",
-        "wrong version number",
-        "unknown ca",
-        "no suitable",
-        "hostname mismatch",
-    ]
-    .iter()
-    .any(|sign| reason.contains(sign))
+    let text = reason.to_ascii_lowercase();
+    alerted(reason)
+        || [
+            "certificate",
+            "wrong version number",
+            "no suitable",
+            "hostname mismatch",
+        ]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+/// Whether the other side has said why it refuses the connection. It also says that it ends one or is in trouble itself.
+fn alerted(reason: &str) -> bool {
+    let text = reason.to_ascii_lowercase();
+    text.contains("alert")
+        && text.contains("ssl")
+        && !["close notify", "internal error", "user canceled"]
+            .iter()
+            .any(|passing| text.contains(passing))
 }
 
 /// Whether a SASL handshake ended because the broker went away: the client gives that the code of a refusal.
@@ -165,6 +177,10 @@ impl ClientError {
                 "the broker has no security: remove `source.tls` and `source.sasl`"
             }
             Code::SSL => "check `source.tls` and the broker's certificate",
+            Code::TRANSPORT if alerted(&self.reason) => {
+                "check `source.tls`: the broker wants a certificate of its own authority"
+            }
+            Code::TRANSPORT if self.reason.contains("SSL listener") => "set `source.tls`",
             Code::TOPIC_AUTHORIZATION_FAILED => "allow this user to READ and DESCRIBE the topic",
             Code::GROUP_AUTHORIZATION_FAILED => {
                 "allow this user to READ the group `source.group_id`"

@@ -24,7 +24,9 @@ pub(crate) struct Health {
     waiting_since: Option<Time>,
     /// Whether there was an assignment before.
     joined: bool,
-    last_error: Option<(Time, String)>,
+    last_error: Option<(Time, Code, String)>,
+    /// What the client's log said last about a connection that broke.
+    last_words: Option<(Time, String)>,
     told: BTreeMap<Code, Time>,
 }
 
@@ -42,6 +44,7 @@ impl Health {
             waiting_since: None,
             joined: false,
             last_error: None,
+            last_words: None,
             told: BTreeMap::new(),
         }
     }
@@ -87,7 +90,7 @@ impl Health {
     ) -> Option<ConnectorError> {
         // That all brokers are down follows from what was said about each, which tells more.
         if code != Code::ALL_BROKERS_DOWN || self.last_error.is_none() {
-            self.last_error = Some((now, error.message.clone()));
+            self.last_error = Some((now, code, error.message.clone()));
         }
         let told = self
             .told
@@ -102,7 +105,26 @@ impl Health {
 
     /// Takes a retryable error that is told in any case.
     pub(crate) fn note(&mut self, error: &ConnectorError, now: Time) {
-        self.last_error = Some((now, error.message.clone()));
+        self.last_error = Some((now, Code::NONE, error.message.clone()));
+    }
+
+    /// Takes what the client's log says about a connection that broke: sometimes it is all that it says.
+    pub(crate) fn hear(&mut self, text: &str, now: Time) {
+        self.last_words = Some((now, text.to_owned()));
+    }
+
+    /// The last thing that tells why, and when it was said.
+    fn reason(&self) -> Option<(Time, &str)> {
+        let error = self.last_error.as_ref();
+        let telling = error.filter(|(_, code, _)| *code != Code::ALL_BROKERS_DOWN);
+        let words = self
+            .last_words
+            .as_ref()
+            .map(|(at, text)| (*at, text.as_str()));
+        telling
+            .map(|(at, _, text)| (*at, text.as_str()))
+            .or(words)
+            .or(error.map(|(at, _, text)| (*at, text.as_str())))
     }
 
     /// Ends the waiting when its time is over; `topics` are the complaints about them.
@@ -134,12 +156,16 @@ impl Health {
             text.push_str("; ");
             text.push_str(&complaint);
         }
-        match &self.last_error {
+        match self.reason() {
             Some((at, error)) => {
                 text.push_str(&format!(
                     "; the client's last error, {:.1?} before: {error}",
-                    now.since(*at)
+                    now.since(at)
                 ));
+                // A broker that wants TLS ends a connection without it and without a word.
+                if error.contains("closed by peer") && error.contains("APIVERSION_QUERY") {
+                    text.push_str("; does the broker want TLS? then set `source.tls`");
+                }
             }
             None => text
                 .push_str("; the client reported no error: are `source.brokers` the right ones?"),
@@ -205,6 +231,19 @@ mod tests {
         }
         assert!(!text.contains("brokers are down"), "{text}");
         assert!(health.check(at(31), Vec::new).is_ok(), "it is told once");
+    }
+
+    #[test]
+    fn the_log_is_quoted_where_the_errors_tell_nothing() {
+        let mut health = health();
+        let down = error(Code::ALL_BROKERS_DOWN, "1/1 brokers are down");
+        assert!(health.take(&down, at(1)).is_ok());
+        health.hear("connecting to a SSL listener?", at(2));
+        let text = health
+            .check(at(30), Vec::new)
+            .expect_err("it is over")
+            .message;
+        assert!(text.contains("28.0s before: connecting to a SSL"), "{text}");
     }
 
     #[test]

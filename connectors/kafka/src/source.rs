@@ -149,6 +149,9 @@ impl KafkaSource {
                 facility,
                 text,
             } => {
+                if facility == "FAIL" {
+                    self.health.hear(&self.settings.redact(&text), self.now);
+                }
                 log(level, &facility, &text);
                 Ok(())
             }

@@ -34,6 +34,10 @@ pub struct ApacheKafkaOptions {
     pub heap_mb: u32,
     /// Broker properties that win over the built-in ones.
     pub properties: Vec<(String, String)>,
+    /// Listeners beside the plain one, by name and protocol: `("TLS", "SSL")`. [`ApacheKafka::listener`] tells where they are.
+    pub listeners: Vec<(String, String)>,
+    /// Users that the data folder is formatted with: mechanism, name and password.
+    pub scram_users: Vec<(String, String, String)>,
     /// How long to wait for readiness. Default 120 s.
     pub ready_timeout: Duration,
 }
@@ -45,6 +49,8 @@ impl Default for ApacheKafkaOptions {
             port: 0,
             heap_mb: 512,
             properties: Vec::new(),
+            listeners: Vec::new(),
+            scram_users: Vec::new(),
             ready_timeout: Duration::from_secs(120),
         }
     }
@@ -61,6 +67,8 @@ struct Own {
     process: Slot,
     options: ApacheKafkaOptions,
     port: u16,
+    /// The ports of the additional listeners, in the options' order.
+    ports: Vec<u16>,
     jars: PathBuf,
     run_dir: RunDir,
 }
@@ -99,8 +107,10 @@ impl ApacheKafka {
         jars: PathBuf,
     ) -> Result<ApacheKafka, ServiceError> {
         let run_dir = RunDir::new("apache-kafka")?;
+        let ports = options.listeners.iter().map(|_| free_port());
         let own = Own {
             process: Slot::default(),
+            ports: ports.collect::<Result<_, _>>()?,
             options,
             port,
             jars,
@@ -163,6 +173,14 @@ impl ApacheKafka {
     /// What a client's `bootstrap.servers` takes.
     pub fn bootstrap_servers(&self) -> &str {
         &self.brokers
+    }
+
+    /// What a client's `bootstrap.servers` takes for a listener of [`ApacheKafkaOptions::listeners`].
+    pub fn listener(&self, name: &str) -> Option<String> {
+        let own = self.own.as_ref()?;
+        let mut listeners = own.options.listeners.iter().zip(&own.ports);
+        let (_, port) = listeners.find(|((listener, _), _)| listener == name)?;
+        Some(format!("127.0.0.1:{port}"))
     }
 
     /// The process id of the broker while it runs; none for external ones.
@@ -266,12 +284,23 @@ impl Own {
         let (port, controller) = (self.port, free_port()?);
         let data = self.data_dir();
         fs::create_dir_all(&data).map_err(ServiceError::io("create", &data))?;
-        let listeners = format!("PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}");
+        let mut listeners =
+            format!("PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}");
+        let mut protocols = String::new();
+        for ((name, protocol), port) in self.options.listeners.iter().zip(&self.ports) {
+            listeners.push_str(&format!(",{name}://127.0.0.1:{port}"));
+            protocols.push_str(&format!(",{name}:{protocol}"));
+        }
         let mut text = format!(
             "{PROPERTIES}listeners={listeners}\nadvertised.listeners={listeners}\n\
              controller.quorum.bootstrap.servers=127.0.0.1:{controller}\nlog.dirs={}\n",
             data.display()
         );
+        if !protocols.is_empty() {
+            text.push_str(&format!(
+                "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT{protocols}\n"
+            ));
+        }
         for (name, value) in &self.options.properties {
             text.push_str(&format!("{name}={value}\n"));
         }
@@ -285,6 +314,10 @@ impl Own {
         format
             .args(["format", "--standalone", "-t", CLUSTER_ID, "-c"])
             .arg(self.file("server.properties"));
+        for (mechanism, name, password) in &self.options.scram_users {
+            let user = format!("{mechanism}=[name={name},password={password}]");
+            format.args(["--add-scram", &user]);
+        }
         install::run_step("a data folder for Apache Kafka", &mut format)
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-const TRANSPORT: Code = Code(-195);
+const TRANSPORT: Code = Code::TRANSPORT;
 const STAGES: [Stage; 3] = [Stage::Client, Stage::Partition, Stage::Request];
 
 fn error(code: Code) -> ClientError {
@@ -23,6 +23,7 @@ fn a_code_is_the_number_that_librdkafka_gives_it() {
         (Code::ALL_BROKERS_DOWN, "_ALL_BROKERS_DOWN"),
         (Code::INVALID_ARG, "_INVALID_ARG"),
         (Code::SSL, "_SSL"),
+        (Code::TRANSPORT, "_TRANSPORT"),
         (Code::STATE, "_STATE"),
         (Code::NOT_IMPLEMENTED, "_NOT_IMPLEMENTED"),
         (Code::AUTHENTICATION, "_AUTHENTICATION"),
@@ -205,6 +206,31 @@ fn a_refused_password_is_fatal_and_a_broker_that_goes_away_meanwhile_is_not() {
     ] {
         assert_eq!(sasl(cut), Verdict::Retryable, "{cut}");
     }
+}
+
+#[test]
+fn an_alert_after_the_handshake_is_fatal_unless_it_says_that_the_broker_ends() {
+    let alert = |words: &str| {
+        let reason = format!("Receive failed: error:0A000412:SSL routines::{words}");
+        classify(
+            &ClientError {
+                reason,
+                ..error(TRANSPORT)
+            },
+            Stage::Client,
+        )
+    };
+    for refused in [
+        "ssl/tls alert bad certificate: SSL alert number 42",
+        "tlsv13 alert certificate required: SSL alert number 116",
+    ] {
+        assert_eq!(alert(refused), Verdict::Fatal, "{refused}");
+    }
+    assert_eq!(
+        alert("tlsv1 alert internal error: SSL alert number 80"),
+        Verdict::Retryable
+    );
+    assert_eq!(alert("unexpected eof while reading"), Verdict::Retryable);
 }
 
 #[test]

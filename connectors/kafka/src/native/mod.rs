@@ -14,6 +14,8 @@
 //!    of an enum is undefined behaviour.
 #![allow(unsafe_code)]
 
+#[cfg(all(test, feature = "it", feature = "tls"))]
+mod acl;
 mod batch;
 mod queue;
 mod requests;
@@ -26,6 +28,8 @@ use rdkafka::bindings as c;
 use crate::client::Client;
 use crate::error::{ClientError, Code};
 
+#[cfg(all(test, feature = "it", feature = "tls"))]
+pub(crate) use acl::{AclOperation, allow};
 pub(crate) use batch::BatchReader;
 pub(crate) use queue::{Event, Queue, Slot};
 pub(crate) use requests::{CommitSlot, Lookup, commit, describe_topics, look_up};

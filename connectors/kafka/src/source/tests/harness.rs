@@ -114,6 +114,12 @@ impl KafkaSource {
         self.take(described).expect("it is taken");
     }
 
+    /// What is wrong with the topics.
+    #[cfg(all(feature = "it", feature = "tls"))]
+    pub(super) fn complaints(&self) -> Vec<String> {
+        self.topics.complaints()
+    }
+
     /// Whether the brokers have described the topic.
     pub(super) fn knows(&self, topic: &str) -> bool {
         self.topics.knows(topic)

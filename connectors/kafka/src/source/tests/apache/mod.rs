@@ -7,6 +7,8 @@ use super::harness::unique;
 
 mod members;
 mod offsets;
+#[cfg(feature = "tls")]
+mod security;
 mod topics;
 mod transactions;
 
