@@ -20,6 +20,7 @@ pub struct ExitReport {
     pub(crate) further_failures: u64,
     pub(crate) totals: Totals,
     pub(crate) committed: Vec<(Partition, i64)>,
+    pub(crate) lag: Vec<(Partition, i64)>,
     pub(crate) abandoned_batches: usize,
     pub(crate) lost_batches: usize,
     pub(crate) drain: Option<Duration>,
@@ -75,6 +76,12 @@ impl ExitReport {
         &self.committed
     }
 
+    /// How many records of each partition that it had at the end were still to be read, where the source knows it.
+    #[must_use]
+    pub fn lag(&self) -> &[(Partition, i64)] {
+        &self.lag
+    }
+
     /// Batches in flight of partitions that were lost to another member of the group, which reads them again. A run can end
     /// cleanly all the same.
     #[must_use]
@@ -127,6 +134,10 @@ impl fmt::Display for ExitReport {
         write!(f, " abandoned_batches={}", self.abandoned_batches)?;
         if self.lost_batches > 0 {
             write!(f, " lost_batches={}", self.lost_batches)?;
+        }
+        if !self.lag.is_empty() {
+            let lag: i64 = self.lag.iter().map(|(_, lag)| lag).sum();
+            write!(f, " lag={lag}")?;
         }
         if self.further_failures > 0 {
             write!(f, " further_failures={}", self.further_failures)?;
@@ -188,6 +199,10 @@ mod tests {
                 (Partition::new("orders", 0), 60),
                 (Partition::new("orders", 1), 40),
             ],
+            lag: vec![
+                (Partition::new("orders", 0), 3),
+                (Partition::new("orders", 1), 4),
+            ],
             abandoned_batches: 0,
             lost_batches: 0,
             drain: Some(Duration::from_millis(12)),
@@ -202,7 +217,7 @@ mod tests {
             report.to_string(),
             "\
 pipeline `orders` completed: records=100 avro.skipped=2 avro.tombstones=1 paid.dropped=3 clickhouse.rows=94 \
-clickhouse.blocks=2 abandoned_batches=0 drain=0.012s
+clickhouse.blocks=2 abandoned_batches=0 lag=7 drain=0.012s
   committed orders/0: 60
   committed orders/1: 40"
         );
@@ -220,6 +235,7 @@ clickhouse.blocks=2 abandoned_batches=0 drain=0.012s
             ..SinkTotals::default()
         };
         report.committed.pop();
+        report.lag.clear();
         report.abandoned_batches = 2;
         report.lost_batches = 1;
         report.further_failures = 3;

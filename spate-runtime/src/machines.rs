@@ -68,6 +68,7 @@ pub fn report(
         further_failures: 0,
         totals: stats.totals(),
         committed: controller.committed(),
+        lag: controller.lag().to_vec(),
         abandoned_batches: controller.abandoned_batches(),
         lost_batches: controller.lost_batches(),
         drain: None,

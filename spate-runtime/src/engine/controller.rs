@@ -122,6 +122,7 @@ pub struct Controller {
     paused_at: Option<Time>,
     again: Again,
     last_trouble: Option<ConnectorError>,
+    lag: Vec<(Partition, i64)>,
     abandoned: usize,
     lost: usize,
     /// The first lane seen with a failed batch, and the offset that it waits for.
@@ -156,6 +157,7 @@ impl Controller {
             paused_at: None,
             again: Again::default(),
             last_trouble: None,
+            lag: Vec::new(),
             abandoned: 0,
             lost: 0,
             given_up: None,
@@ -215,6 +217,12 @@ impl Controller {
     #[must_use]
     pub fn abandoned_batches(&self) -> usize {
         self.abandoned
+    }
+
+    /// How many records of each partition were still to be read when the lanes were given back, as far as the source knows.
+    #[must_use]
+    pub fn lag(&self) -> &[(Partition, i64)] {
+        &self.lag
     }
 
     /// The run ends without a drain, because something panicked: what is in flight is given up.
@@ -343,6 +351,11 @@ impl Controller {
         let Some((id, offsets)) = self.checkpointer.step(now, urgent) else {
             return;
         };
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            for (partition, records) in self.source.lag() {
+                tracing::debug!(%partition, records, "lag");
+            }
+        }
         self.source_commit(id, &offsets, now);
     }
 
@@ -426,6 +439,7 @@ impl Controller {
             );
             self.config.failure.set(Failure::new("checkpoint", text));
         }
+        self.lag = self.source.lag();
         let lanes: Vec<LaneId> = std::mem::take(&mut self.lanes).into_keys().collect();
         let all_ended = self.drivers.iter().all(|driver| driver.status.has_ended());
         if all_ended {

@@ -123,6 +123,16 @@ impl SourceLane for Lane {
         if self.broker.lock().unwrap().paused.contains(&self.id) {
             return Ok(Fetched::Empty);
         }
+        if self.next >= self.end
+            && let Some(tail) = self
+                .broker
+                .lock()
+                .unwrap()
+                .tails
+                .remove(&self.partition.number)
+        {
+            return Ok(Fetched::Passed(self.end + tail));
+        }
         let to = self.end.min(self.next + max as i64);
         self.current = (self.next..to).collect();
         self.keys = (self.next..to).map(i64::to_le_bytes).collect();
@@ -163,6 +173,8 @@ struct Broker {
     closed: bool,
     polls: u64,
     paused: std::collections::BTreeSet<LaneId>,
+    /// How many offsets without a record a partition ends with.
+    tails: std::collections::BTreeMap<i32, i64>,
     /// Lanes go on although they are paused, as those that have fetched already do.
     ignores_pauses: bool,
 }

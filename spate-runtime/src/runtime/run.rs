@@ -252,9 +252,11 @@ impl Runtime {
         let end = exit_by(&shared.deadline, clock.now());
         let stuck = join_all(drivers, clock, end);
         let sinks = self.sinks.iter().map(|open| open.name).collect();
-        let (mut committed, mut abandoned_batches, mut lost_batches) = (Vec::new(), 0, 0);
+        let (mut committed, mut lag) = (Vec::new(), Vec::new());
+        let (mut abandoned_batches, mut lost_batches) = (0, 0);
         if let Some(controller) = controller {
             committed = controller.committed();
+            lag = controller.lag().to_vec();
             abandoned_batches = controller.abandoned_batches();
             lost_batches = controller.lost_batches();
             drop_caught("source", controller, &shared.failure);
@@ -285,6 +287,7 @@ impl Runtime {
             further_failures: shared.failure.further(),
             totals,
             committed,
+            lag,
             abandoned_batches,
             lost_batches,
             drain: shared

@@ -24,6 +24,39 @@ fn a_run_with_failing_writes_stores_everything_that_it_commits() {
 }
 
 #[test]
+fn offsets_without_a_record_at_the_end_are_committed_once_what_lies_before_is_stored() {
+    for seed in 0..50 {
+        let mut sim = Sim::new(Options {
+            seed,
+            fail: 4,
+            queue: 2,
+            ..Options::default()
+        });
+        // One ends with transaction markers, one has nothing else.
+        sim.broker.lock().unwrap().tails = [(0, 3), (1, 7)].into();
+        sim.assign(0..1, 100);
+        sim.assign(1..2, 0);
+        let stored = |sim: &Sim| {
+            sim.store
+                .rows
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|row| row.0 == 0)
+                .count()
+        };
+        sim.until("both ends are committed", |sim| {
+            let end = sim.committed(0) == Some(103);
+            assert!(!end || stored(sim) >= 100, "seed {seed}");
+            end && sim.committed(1) == Some(7)
+        });
+        sim.drain();
+        assert_eq!(sim.controller.abandoned_batches(), 0);
+        assert_eq!(sim.stats.totals().records, 100);
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_log() {
     let log = |seed| {
         let mut sim = Sim::new(Options {
