@@ -1,6 +1,6 @@
 //! Against Apache Kafka: what an embedded broker cannot show, groups of several members above all.
 
-use spate_it::{OrdersProcess, Run, Sample, Stack, Watched, strict_orders};
+use spate_it::{OrdersProcess, Run, Sample, Settings, Stack, Watched, strict_orders};
 use spate_test::services::watermarks;
 
 const EXE: &str = env!("CARGO_BIN_EXE_orders");
@@ -56,18 +56,12 @@ fn after_a_drain_the_committed_offsets_are_the_ends_of_the_log() {
     stack.assert_every_row_once();
 }
 
-#[test]
-fn a_process_that_joins_and_leaves_in_the_middle_of_the_work_loses_and_doubles_nothing() {
+/// A second process joins in the middle of the work, and leaves in the middle of it.
+fn joins_and_leaves(settings: impl FnOnce(Settings) -> Settings) {
     let Some(mut stack) = Stack::apache(8) else {
         return;
     };
-    // A session that no busy machine lets expire: members leave of their own accord here.
-    let settings = stack
-        .settings()
-        .set(
-            "source.rdkafka",
-            "{session.timeout.ms: 60000, heartbeat.interval.ms: 500}",
-        )
+    let settings = settings(stack.settings())
         .set("sink.batch.max_rows", 500)
         .set("pipeline.batch_records", 100);
     let mut next = 0;
@@ -105,6 +99,57 @@ fn a_process_that_joins_and_leaves_in_the_middle_of_the_work_loses_and_doubles_n
     assert_eq!(code, Some(0), "{output}");
     assert_eq!(stack.committed(), log_ends(&stack));
     stack.assert_every_row_once();
+}
+
+#[test]
+fn a_process_that_joins_and_leaves_in_the_middle_of_the_work_loses_and_doubles_nothing() {
+    // A session that no busy machine lets expire: members leave of their own accord here.
+    joins_and_leaves(|settings| {
+        settings.set(
+            "source.rdkafka",
+            "{session.timeout.ms: 60000, heartbeat.interval.ms: 500}",
+        )
+    });
+}
+
+#[test]
+fn under_the_brokers_own_protocol_it_loses_and_doubles_nothing_either() {
+    // Sessions are the broker's there.
+    joins_and_leaves(|settings| {
+        settings
+            .set("source.group_protocol", "consumer")
+            .set("source.rdkafka", "{}")
+    });
+}
+
+#[test]
+fn of_two_processes_with_one_instance_id_the_older_stops_and_has_committed_nothing_that_is_not_stored()
+ {
+    let Some(mut stack) = Stack::apache(4) else {
+        return;
+    };
+    let settings = stack
+        .settings()
+        .set("source.group_instance_id", "etl-1")
+        .set("sink.batch.max_rows", 500)
+        .set("pipeline.batch_records", 100)
+        .set("checkpoint.interval", "100ms");
+    stack.orders(0..20_000);
+    let mut older = OrdersProcess::start(EXE, &settings);
+    older.until("the first rows", || (stack.count() > 0).then_some(()));
+    let mut newer = OrdersProcess::start(EXE, &settings);
+    stack.orders(20_000..40_000);
+    let (code, output) = older.finish();
+    assert_eq!(code, Some(1), "{output}");
+    for part in ["FENCED_INSTANCE_ID", "source.group_instance_id"] {
+        assert!(output.contains(part), "{part}: {output}");
+    }
+    stack.assert_committed_is_stored();
+    stack.wait_committed(&mut newer);
+    newer.signal("TERM");
+    let (code, output) = newer.finish();
+    assert_eq!(code, Some(0), "{output}");
+    stack.assert_every_row();
 }
 
 #[test]
