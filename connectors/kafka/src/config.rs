@@ -11,7 +11,7 @@ use rdkafka::error::KafkaError;
 use rdkafka::types::RDKafkaConfRes;
 use spate_runtime::config::{ConfigError, Secret, Section, duration};
 
-use crate::passthrough;
+use crate::{passthrough, read_ahead};
 
 mod security;
 mod subscription;
@@ -151,10 +151,10 @@ impl Settings {
         let mut client = ClientConfig::new();
         client
             .set_log_level(RDKafkaLogLevel::Info)
-            .set("fetch.queue.backoff.ms", "5")
             .set("client.id", "spate")
             // Kafka's own topics: a pattern that matched them would read what reading it commits.
             .set("topic.blacklist", "^__");
+        read_ahead::apply(&mut client, |key| config.rdkafka.contains_key(key));
         for (key, value) in &config.rdkafka {
             client.set(key, value.expose());
         }

@@ -7,6 +7,8 @@
 //! Offsets without a record (aborted transactions and the markers of all of them, what compaction removed) are passed with
 //! the records behind them, or, at the end of the partition, with the client's word for where that is.
 //!
+//! A batch has at most [`BATCH_BYTES`] of keys and payloads, or one record; what was fetched beyond is the next batch.
+//!
 //! Cost: per batch one call of the client, two uncontended locks; per record one call for its timestamp, no allocation.
 
 use std::sync::Arc;
@@ -17,7 +19,11 @@ use spate_runtime::source::{Fetched, LaneId, SourceLane};
 
 use crate::error::{Code, Stage};
 use crate::native::{self, BatchReader, Queue, SpareRecords};
-use crate::progress::{Progress, Stop};
+use crate::progress::{Progress, Stop, Ticket};
+
+/// The most bytes of keys and payloads in one batch of several records: what is encoded from one batch is in flight before
+/// anybody can pause.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// A partition's lane.
 pub(crate) struct Lane {
@@ -33,7 +39,19 @@ pub(crate) struct Lane {
     epoch: i32,
     /// A retryable error that came in the same batch as records; told at the next fetch.
     held_back: Option<ConnectorError>,
+    /// The fetch that brought what the reader has, and what it brought behind that.
+    fetched: Option<Ticket>,
+    behind: Behind,
     spare: SpareRecords,
+}
+
+/// What a fetch brought behind its records; it counts when all of them were handed out.
+#[derive(Debug, Default, Clone, Copy)]
+struct Behind {
+    /// The offset at which the partition ends.
+    end: Option<i64>,
+    /// The next offset does not exist on the broker.
+    gap: bool,
 }
 
 /// What the offsets of a fetched batch mean.
@@ -63,6 +81,8 @@ impl Lane {
             begun: false,
             epoch: -1,
             held_back: None,
+            fetched: None,
+            behind: Behind::default(),
             spare: SpareRecords::default(),
         }
     }
@@ -72,20 +92,21 @@ impl Lane {
         Arc::clone(&self.progress)
     }
 
-    /// Takes out of the fetched batch what is no record; the offset at which the partition ends, if that was told.
-    fn take_errors(&mut self) -> Result<Option<i64>, ConnectorError> {
+    /// Takes out of the fetched batch what is no record.
+    fn take_errors(&mut self) -> Result<Behind, ConnectorError> {
+        let mut behind = Behind::default();
         if self.reader.iter().all(|message| message.is_record()) {
-            return Ok(None);
+            return Ok(behind);
         }
-        let (mut end, mut passing, mut fatal) = (None, None, None);
+        let (mut passing, mut fatal) = (None, None);
         for message in self.reader.iter() {
             let Some(error) = message.error() else {
                 continue;
             };
             match error.code {
-                Code::PARTITION_EOF => end = Some(message.offset()),
+                Code::PARTITION_EOF => behind.end = Some(message.offset()),
                 // What is to be done about it is decided with the numbers, which the control plane looks up.
-                Code::AUTO_OFFSET_RESET => self.progress.stop(Stop::Gap),
+                Code::AUTO_OFFSET_RESET => behind.gap = true,
                 code => {
                     if code == Code::TOPIC_AUTHORIZATION_FAILED {
                         self.progress.set_refused(true);
@@ -111,9 +132,9 @@ impl Lane {
             // The client takes an error's offset for a consumed one and could go on behind it.
             self.progress.want_rewind();
             self.held_back = passing;
-            return Ok(None);
+            behind.end = None;
         }
-        Ok(end)
+        Ok(behind)
     }
 
     /// Keeps what was not handed out before, each record once and in order.
@@ -245,16 +266,28 @@ impl SourceLane for Lane {
         let Some(ticket) = self.progress.begin_fetch() else {
             return Ok(Fetched::Empty);
         };
-        self.reader.fetch(max_records.max(1));
-        if self.reader.is_empty() {
-            self.progress.fetched_nothing();
-            return Ok(Fetched::Empty);
+        // What is left of the fetch before, unless the client delivers it again.
+        if self.fetched != Some(ticket) || !self.reader.take_rest() {
+            self.reader.fetch(max_records.max(1));
+            if self.reader.is_empty() {
+                self.progress.fetched_nothing();
+                return Ok(Fetched::Empty);
+            }
+            self.fetched = Some(ticket);
+            self.behind = self.take_errors()?;
+            self.check_jump(self.behind.end);
+            self.keep_order();
+            if matches!(self.progress.stopped(), Some(Stop::Restarted(_))) {
+                return Ok(Fetched::Empty);
+            }
         }
-        let end = self.take_errors()?;
-        self.check_jump(end);
-        self.keep_order();
-        if matches!(self.progress.stopped(), Some(Stop::Restarted(_))) {
-            return Ok(Fetched::Empty);
+        let mut end = None;
+        if self.reader.cut(BATCH_BYTES) {
+            let behind = std::mem::take(&mut self.behind);
+            end = behind.end;
+            if behind.gap {
+                self.progress.stop(Stop::Gap);
+            }
         }
         let last = self
             .reader
@@ -300,7 +333,7 @@ impl SourceLane for Lane {
     }
 
     fn finish(&mut self) {
-        self.reader.clear();
+        self.reader.finish();
     }
 }
 

@@ -37,6 +37,7 @@ mod lanes;
 mod native;
 mod passthrough;
 mod progress;
+mod read_ahead;
 mod source;
 mod start;
 mod topics;

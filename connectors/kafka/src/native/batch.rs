@@ -1,4 +1,5 @@
-//! A batch of messages read from a partition's queue, which stay in librdkafka's buffers until the batch is let go.
+//! Messages read from a partition's queue, which stay in librdkafka's buffers until they are let go. A prefix of them is the
+//! current batch.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -19,6 +20,8 @@ const NOT_A_NAME: &str = "\u{fffd}";
 pub(crate) struct BatchReader {
     /// Messages that this reader owns, in the queue's order. Declared before the queue: they go first (rule 2).
     messages: Messages,
+    /// How many of them, from the first on, are the current batch.
+    batch: usize,
     queue: Queue,
 }
 
@@ -40,6 +43,7 @@ impl BatchReader {
     pub(crate) fn new(queue: Queue) -> Self {
         BatchReader {
             messages: Messages(Vec::new()),
+            batch: 0,
             queue,
         }
     }
@@ -48,7 +52,7 @@ impl BatchReader {
         &self.queue
     }
 
-    /// Takes up to `max` messages that are there now. What was current before is let go.
+    /// Takes up to `max` messages that are there now, all as the current batch. What was there before is let go.
     pub(crate) fn fetch(&mut self, max: usize) {
         self.clear();
         let messages = &mut self.messages.0;
@@ -60,17 +64,51 @@ impl BatchReader {
                 c::rd_kafka_consume_batch_queue(self.queue.ptr(), 0, messages.as_mut_ptr(), max);
             messages.set_len(usize::try_from(count).unwrap_or(0));
         }
+        self.batch = self.messages.0.len();
     }
 
+    /// Makes all messages that are left the current batch; whether there are any.
+    pub(crate) fn take_rest(&mut self) -> bool {
+        self.batch = self.messages.0.len();
+        self.batch > 0
+    }
+
+    /// Leaves in the current batch as many messages as have `bytes` of keys and payloads together, but at least one; whether
+    /// that is all of them.
+    pub(crate) fn cut(&mut self, bytes: usize) -> bool {
+        let mut left = bytes;
+        for index in 0..self.batch {
+            let message = self.get(index);
+            let size =
+                message.payload().map_or(0, <[u8]>::len) + message.key().map_or(0, <[u8]>::len);
+            if size > left && index > 0 {
+                self.batch = index;
+                return false;
+            }
+            left = left.saturating_sub(size);
+        }
+        true
+    }
+
+    /// Lets go of the current batch; the rest stays.
+    pub(crate) fn finish(&mut self) {
+        for message in self.messages.0.drain(..self.batch) {
+            // SAFETY: it is owned, lives, and leaves the vector here.
+            unsafe { c::rd_kafka_message_destroy(message) };
+        }
+        self.batch = 0;
+    }
+
+    /// The number of messages in the current batch.
     pub(crate) fn len(&self) -> usize {
-        self.messages.0.len()
+        self.batch
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.messages.0.is_empty()
+        self.batch == 0
     }
 
-    /// The message at `index` in the queue's order.
+    /// The message at `index` of the current batch.
     pub(crate) fn get(&self, index: usize) -> Message<'_> {
         Message {
             raw: self.messages.0[index],
@@ -82,7 +120,7 @@ impl BatchReader {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Lets go of the messages that `keep` does not want.
+    /// Lets go of the messages that `keep` does not want; all others are the current batch.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(Message<'_>) -> bool) {
         self.messages.0.retain(|&raw| {
             let kept = keep(Message {
@@ -95,6 +133,7 @@ impl BatchReader {
             }
             kept
         });
+        self.batch = self.messages.0.len();
     }
 
     /// Lets go of all.

@@ -109,6 +109,13 @@ impl Queue {
         &self.client
     }
 
+    /// How many events are in it now.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        // SAFETY: the handle lives.
+        unsafe { c::rd_kafka_queue_length(self.ptr()) }
+    }
+
     /// Sends what this queue gets to another one: what happens to a partition that was not split off.
     #[cfg(test)]
     pub(crate) fn forward_to(&self, other: &Queue) {

@@ -76,6 +76,18 @@ impl KafkaSource {
         queue.forward_to(&connection.queue);
     }
 
+    /// How many records of a partition the client has fetched and no lane has taken.
+    pub(super) fn ahead(&self, topic: &str, partition: i32) -> usize {
+        let client = &self.connection.as_ref().expect("it is started").client;
+        let queue = Queue::of_partition(client, topic, partition);
+        queue.expect("the partition has a queue").len()
+    }
+
+    /// Makes the client fetch a lane again from its position on.
+    pub(super) fn go_back(&mut self, lane: LaneId) {
+        self.rewind(lane).expect("it is ordered");
+    }
+
     /// Makes the client deliver again from `offset` on.
     pub(super) fn set_back(&self, topic: &str, partition: i32, offset: i64) {
         let consumer = self

@@ -3,6 +3,7 @@
 #[cfg(feature = "it")]
 mod apache;
 mod assignment;
+mod bytes;
 mod group;
 mod harness;
 mod members;

@@ -1,0 +1,163 @@
+//! How many bytes are taken at a time, and how many the client fetches ahead.
+
+use std::thread;
+use std::time::Duration;
+
+use rdkafka::ClientConfig;
+use rdkafka::producer::{BaseProducer, BaseRecord, Producer as _};
+use spate_runtime::source::{Fetched, SourceLane};
+use spate_test::services::EmbeddedKafka;
+
+use super::harness::{Member, broker, unique};
+
+const MIB: usize = 1 << 20;
+
+/// Produces records of these sizes into a partition; they begin with their number.
+fn produce_sizes(kafka: &EmbeddedKafka, topic: &str, partition: i32, from: usize, sizes: &[usize]) {
+    let producer: BaseProducer = ClientConfig::new()
+        .set("bootstrap.servers", kafka.bootstrap_servers())
+        .set("message.max.bytes", "4000000")
+        // The embedded broker answers with a whole batch for each partition.
+        .set("batch.num.messages", "10")
+        .create()
+        .expect("a producer is made");
+    for (index, size) in sizes.iter().enumerate() {
+        let mut payload = format!("{:08}", from + index).into_bytes();
+        payload.resize(*size, b'x');
+        let record = BaseRecord::<[u8], [u8]>::to(topic)
+            .partition(partition)
+            .payload(&payload);
+        producer.send(record).expect("the record is taken");
+    }
+    producer
+        .flush(Duration::from_secs(60))
+        .expect("all records are acknowledged");
+}
+
+/// The next batch: the numbers and the sizes of its records.
+fn next(lane: &mut dyn SourceLane) -> Vec<(usize, usize)> {
+    if lane.fetch(97).expect("nothing fails") != Fetched::Batch {
+        return Vec::new();
+    }
+    let mut records = Vec::new();
+    lane.read(&mut |batch| {
+        for record in batch.records() {
+            let number = std::str::from_utf8(&record.payload()[..8]).expect("a number");
+            records.push((number.parse().expect("a number"), record.payload().len()));
+        }
+    });
+    lane.finish();
+    records
+}
+
+/// Turns the source until the client has so many records ahead.
+fn until_ahead(member: &mut Member, topic: &str, records: usize) {
+    member.until("the client fetches ahead", |member| {
+        member.source.ahead(topic, 0) >= records
+    });
+}
+
+#[test]
+fn a_batch_has_a_mebibyte_at_most_or_one_record_and_nothing_is_left_out() {
+    let (kafka, topic) = broker(1);
+    let mut sizes = vec![300_000; 4];
+    sizes.extend([MIB + 100_000, 10, MIB + 100_000]);
+    sizes.extend([400_000; 3]);
+    sizes.extend([100; 300]);
+    produce_sizes(&kafka, &topic, 0, 0, &sizes);
+    // The client has all of it before the first batch is taken.
+    let more = "    queued.max.messages.kbytes: 65536\n    fetch.message.max.bytes: 16000000";
+    let mut member = Member::join(&kafka, &topic, &unique("group"), more);
+    member.idle = true;
+    member.until_assigned();
+    let mut lane = member.lanes.remove(0);
+    until_ahead(&mut member, &topic, sizes.len());
+    let mut batches = Vec::new();
+    while batches.iter().map(Vec::len).sum::<usize>() < sizes.len() {
+        let batch = next(&mut *lane);
+        assert!(!batch.is_empty(), "{batches:?}");
+        batches.push(batch);
+    }
+    let counts: Vec<usize> = batches.iter().map(Vec::len).collect();
+    assert_eq!(counts[..7], [3, 1, 1, 1, 1, 2, 88], "{counts:?}");
+    let arrived: Vec<usize> = batches.concat().iter().map(|(number, _)| *number).collect();
+    assert_eq!(arrived, (0..sizes.len()).collect::<Vec<_>>());
+    for batch in &batches {
+        let bytes: usize = batch.iter().map(|(_, size)| size).sum();
+        assert!(batch.len() == 1 || bytes <= MIB, "{bytes}");
+    }
+}
+
+#[test]
+fn what_is_left_of_a_fetch_is_let_go_when_the_client_delivers_it_again() {
+    let (kafka, topic) = broker(1);
+    produce_sizes(&kafka, &topic, 0, 0, &[400_000; 11]);
+    let more = "    queued.max.messages.kbytes: 65536";
+    let mut member = Member::join(&kafka, &topic, &unique("group"), more);
+    member.idle = true;
+    member.until_assigned();
+    let mut lane = member.lanes.remove(0);
+    let mut arrived = Vec::new();
+    let mut rounds = 0;
+    while arrived.len() < 11 {
+        // Two of those that are there; the others are left in the lane.
+        let batch = next(&mut *lane);
+        arrived.extend(batch.iter().map(|(number, _)| *number));
+        if batch.len() == 2 {
+            member.source.go_back(lane.id());
+            rounds += 1;
+        }
+        member.turn();
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(arrived, (0..11).collect::<Vec<_>>());
+    assert!(rounds > 0, "the test did what it says");
+}
+
+/// What the client has fetched ahead for each of four partitions: at least `floor` records, and it fetches nothing more.
+fn ahead(size: usize, count: usize, floor: usize, more: &str) -> Vec<usize> {
+    let (kafka, topic) = broker(4);
+    for partition in 0..4 {
+        produce_sizes(&kafka, &topic, partition, 0, &vec![size; count]);
+    }
+    let mut member = Member::join(&kafka, &topic, &unique("group"), more);
+    member.idle = true;
+    member.until_assigned();
+    let look = |member: &Member| -> Vec<usize> {
+        let ahead = |partition| member.source.ahead(&topic, partition);
+        (0..4).map(ahead).collect()
+    };
+    member.until("the client fetches ahead", |member| {
+        look(member).iter().all(|records| *records >= floor)
+    });
+    // A hundred looks of the client at a full queue.
+    for _ in 0..500 {
+        member.turn();
+        thread::sleep(Duration::from_millis(1));
+    }
+    look(&member)
+}
+
+#[test]
+fn the_clients_limit_counts_for_each_partition_by_itself() {
+    let more = "    queued.max.messages.kbytes: 500\n    fetch.message.max.bytes: 50000";
+    let ahead = ahead(5_000, 400, 100, more);
+    // The limit, and a batch; one queue for all would have an eighth of it each.
+    for records in &ahead {
+        assert!((100..=110).contains(records), "{ahead:?}");
+    }
+}
+
+#[test]
+fn the_client_fetches_a_bounded_number_of_bytes_and_records_ahead() {
+    // Of 4 MB it takes 1024 kB, and a batch.
+    let bytes = ahead(10_000, 400, 105, "");
+    for records in &bytes {
+        assert!((105..=115).contains(records), "{bytes:?}");
+    }
+    // Of 20,000 small records it takes 2,048, and a batch.
+    let records = ahead(100, 20_000, 2_048, "");
+    for records in &records {
+        assert!((2_048..=2_058).contains(records), "{records:?}");
+    }
+}
