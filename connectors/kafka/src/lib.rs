@@ -12,6 +12,7 @@
 //! - `health.rs`, `topics.rs`: which errors are told, and when waiting for an assignment or a topic ends.
 //! - `lane.rs`, `progress.rs`: the data plane, and what it shares with the control plane.
 //! - `watch.rs`: partitions that are assigned and not fetched.
+//! - `read_ahead.rs`: how much the client fetches ahead.
 //! - `error.rs`: which error is fatal, and what is said about it.
 //! - `client.rs`, `native/`: the client's life, and the only unsafe code.
 //!
@@ -23,9 +24,9 @@
 //!
 //! # Memory
 //!
-//! The client reads ahead for each partition by itself, up to 64 MiB or 100,000 records, whichever comes first, so plan for
-//! 64 MiB times the partitions of one process beside the engine's own budget. `rdkafka: {queued.max.messages.kbytes: ..}`
-//! lowers it; a few MiB cost no throughput with the default `fetch.queue.backoff.ms` of 5.
+//! The client reads ahead for each partition by itself: a mebibyte or 2,048 records, whichever comes first, and what one more
+//! fetch brings (`read_ahead.rs`). A batch that a lane hands out has at most a mebibyte of payload, or one record.
+//! `rdkafka: {queued.max.messages.kbytes: .., queued.min.messages: .., fetch.message.max.bytes: ..}` changes the former.
 
 mod client;
 mod config;
