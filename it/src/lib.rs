@@ -16,7 +16,7 @@ mod settings;
 mod stack;
 mod wait;
 
-pub use orders::{Line, Order, OrderRow, fresh_orders, orders, strict_orders};
+pub use orders::{Line, Order, OrderRow, fresh_orders, orders, strict_orders, watched_orders};
 pub use process::OrdersProcess;
 pub use run::Run;
 pub use sample::Sample;

@@ -72,6 +72,17 @@ spate::pipeline! {
         -> to_row: try_map(|o, meta| to_row(&o, meta))
         -> clickhouse::<OrderRow>
     }
+
+    /// The same. `made` counts how often a thread made its state: once, and once more whenever lanes are taken from it.
+    /// `visit` sees the number of every order.
+    pub watched_orders(made: Arc<AtomicU64>, visit: fn(i64)) {
+        let _made = made.fetch_add(1, Ordering::SeqCst);
+        kafka
+        -> avro::<Order>
+        -> inspect(|o| visit(o.order_id))
+        -> to_row: try_map(|o, meta| to_row(&o, meta))
+        -> clickhouse::<OrderRow>
+    }
 }
 
 fn to_row<'a>(order: &Order<'a>, meta: Meta<'_>) -> Result<OrderRow<'a>, StageError> {

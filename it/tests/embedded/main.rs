@@ -7,6 +7,7 @@ mod clickhouse;
 mod command_line;
 mod group;
 mod happy;
+mod membership;
 mod process;
 mod registry;
 mod table;
