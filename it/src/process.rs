@@ -104,6 +104,12 @@ impl OrdersProcess {
         self.until(&format!("`{text}` in the output"), look);
     }
 
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal by its name: `TERM`, `INT`.
     ///
     /// # Panics

@@ -72,7 +72,18 @@ impl Stack<'static> {
     /// As [`Stack::start`].
     #[must_use]
     pub fn apache(partitions: i32) -> Option<Stack<'static>> {
-        let server = ClickHouse::required()?;
+        Stack::apache_with_clickhouse(ClickHouse::required()?, partitions)
+    }
+}
+
+impl<'a> Stack<'a> {
+    /// A topic of its own on the shared Apache Kafka, and a database on `server`. `None` when `SPATE_SKIP` turns the broker
+    /// off.
+    ///
+    /// # Panics
+    /// As [`Stack::start`].
+    #[must_use]
+    pub fn apache_with_clickhouse(server: &'a ClickHouse, partitions: i32) -> Option<Stack<'a>> {
         let kafka = ApacheKafka::required()?;
         let topic = format!("orders-{:016x}", fastrand::u64(..));
         create_topic(kafka.bootstrap_servers(), &Topic::new(&topic, partitions)).expect("a topic");
@@ -83,9 +94,7 @@ impl Stack<'static> {
             server,
         ))
     }
-}
 
-impl<'a> Stack<'a> {
     /// An embedded broker, and a database on `server`. `None` when `SPATE_SKIP` turns the broker off.
     ///
     /// # Panics
@@ -188,6 +197,25 @@ impl<'a> Stack<'a> {
         for n in numbers {
             let partition = i32::try_from(n % partitions).unwrap_or_default();
             self.queue_order(partition, &Sample::nth(n));
+        }
+        self.flush();
+    }
+
+    /// Produces the orders of these numbers as [`Stack::orders`] does, each with a note of up to `note` characters. The rows
+    /// that they become are not kept for a comparison: there may be more of them than fit into memory.
+    ///
+    /// # Panics
+    /// As [`Stack::orders`].
+    pub fn many_orders(&mut self, numbers: Range<u64>, note: u64) {
+        let partitions = self.ends.len() as u64;
+        for n in numbers {
+            let partition = i32::try_from(n % partitions).unwrap_or_default();
+            let length = usize::try_from(n * 7919 % (note + 1)).unwrap_or_default();
+            let order = Sample {
+                note: Some("x".repeat(length)),
+                ..Sample::nth(n)
+            };
+            self.queue(partition, Some(&order.framed(SCHEMA_ID)));
         }
         self.flush();
     }
