@@ -2,7 +2,7 @@
 //!
 //! Nothing is connected here. Every value may be a secret: no error and no `Debug` shows one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -109,6 +109,8 @@ pub(crate) struct Settings {
     /// Only records of committed transactions are read; librdkafka's default.
     pub(crate) read_committed: bool,
     client: ClientConfig,
+    /// The names of what `rdkafka:` sets.
+    given: BTreeSet<String>,
     /// Whatever `rdkafka:` sets, and secrets; kept out of every error.
     values: Vec<String>,
 }
@@ -154,7 +156,6 @@ impl Settings {
             .set("client.id", "spate")
             // Kafka's own topics: a pattern that matched them would read what reading it commits.
             .set("topic.blacklist", "^__");
-        read_ahead::apply(&mut client, |key| config.rdkafka.contains_key(key));
         for (key, value) in &config.rdkafka {
             client.set(key, value.expose());
         }
@@ -202,6 +203,8 @@ impl Settings {
                     OnOffsetGap::Latest => "latest",
                 },
             );
+        let given = config.rdkafka.into_keys().collect();
+        read_ahead::apply(&mut client, 0, &given);
         let settings = Settings {
             subscription,
             group_id: config.group_id,
@@ -211,6 +214,7 @@ impl Settings {
             assignment_timeout: config.assignment_timeout,
             read_committed: true,
             client,
+            given,
             values,
         };
         settings.check_client(section)
@@ -239,9 +243,11 @@ impl Settings {
         }
     }
 
-    /// What the client is made with.
-    pub(crate) fn client(&self) -> &ClientConfig {
-        &self.client
+    /// What a client is made with that may be given so many partitions.
+    pub(crate) fn client(&self, partitions: usize) -> ClientConfig {
+        let mut client = self.client.clone();
+        read_ahead::apply(&mut client, partitions, &self.given);
+        client
     }
 
     /// The same without brokers: a client made with it connects to nothing.

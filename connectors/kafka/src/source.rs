@@ -31,7 +31,7 @@ mod rebalance;
 mod topics;
 
 use gap::Gap;
-use joining::Joining;
+use joining::{Counting, Joining};
 use rebalance::Rebalance;
 
 /// At most this many events of the client are taken in one poll.
@@ -52,6 +52,7 @@ pub(crate) struct KafkaSource {
     /// The engine's commits under way: their tokens and their numbers.
     commits: BTreeMap<usize, u64>,
     last_token: usize,
+    counting: Option<Counting>,
     joining: Option<Joining>,
     skips: Skips,
     topics: Topics,
@@ -90,6 +91,7 @@ impl KafkaSource {
             health,
             commits: BTreeMap::new(),
             last_token: 0,
+            counting: None,
             joining: None,
             skips: Skips::Unknown,
             topics,
@@ -102,6 +104,27 @@ impl KafkaSource {
             #[cfg(test)]
             leaks: 0,
         }
+    }
+
+    /// Makes the client, for so many partitions.
+    fn connect(&mut self, partitions: usize) -> Result<(), ConnectorError> {
+        let failed = |what: &str, error: &KafkaError| {
+            ConnectorError::fatal(format!(
+                "{what}: {}",
+                self.settings.redact(&error.to_string())
+            ))
+        };
+        let (client, left) = Client::create(&self.settings.client(partitions))
+            .map_err(|error| failed("the Kafka client was not made", &error))?;
+        let queue = Queue::of_consumer(&client).ok_or_else(|| {
+            ConnectorError::fatal("the Kafka client has no consumer group: check `source.group_id`")
+        })?;
+        self.connection = Some(Connection {
+            queue,
+            client,
+            left,
+        });
+        Ok(())
     }
 
     fn connection(&self) -> Result<&Connection, ConnectorError> {
@@ -127,6 +150,7 @@ impl KafkaSource {
             };
             self.take(event)?;
         }
+        self.look_for_count()?;
         self.ask_for_group();
         self.ask_for_starts()?;
         self.rewind_lanes()?;
@@ -246,25 +270,10 @@ impl KafkaSource {
 
 impl Source for KafkaSource {
     fn start(&mut self, now: Time) -> Result<(), ConnectorError> {
-        let failed = |what: &str, error: &KafkaError| {
-            ConnectorError::fatal(format!(
-                "{what}: {}",
-                self.settings.redact(&error.to_string())
-            ))
-        };
-        let (client, left) = Client::create(self.settings.client())
-            .map_err(|error| failed("the Kafka client was not made", &error))?;
-        let queue = Queue::of_consumer(&client).ok_or_else(|| {
-            ConnectorError::fatal("the Kafka client has no consumer group: check `source.group_id`")
-        })?;
-        self.connection = Some(Connection {
-            queue,
-            client,
-            left,
-        });
+        self.connect(0)?;
         self.now = now;
         self.health.waits(now);
-        self.join()
+        self.count()
     }
 
     fn poll(&mut self, now: Time) -> Result<Option<SourceEvent>, ConnectorError> {
@@ -343,7 +352,9 @@ impl Source for KafkaSource {
             return;
         };
         drop((queue, client));
-        if left.recv_timeout(LEAVE_TIMEOUT).is_err() {
+        // Until the partitions are counted nothing was joined that could be left.
+        let joined = self.counting.take().is_none();
+        if joined && left.recv_timeout(LEAVE_TIMEOUT).is_err() {
             tracing::warn!(
                 "the consumer group was not left within {LEAVE_TIMEOUT:?}; its session will time out"
             );

@@ -56,7 +56,7 @@ fn every_setting_reaches_the_client() {
         (10, 60)
     );
     assert!(!settings.read_committed);
-    let client = settings.client();
+    let client = settings.client(0);
     for (key, value) in [
         ("bootstrap.servers", "one:9092,two:9093"),
         ("group.id", "etl"),
@@ -82,9 +82,9 @@ fn three_settings_are_enough() {
     let settings = read("source: {brokers: 'one:9092, two:9092', topic: orders, group_id: etl}")
         .expect("it is valid");
     assert_eq!(settings.subscription.listed(), ["orders"]);
-    assert_eq!(settings.client().get("auto.offset.reset"), Some("error"));
+    assert_eq!(settings.client(0).get("auto.offset.reset"), Some("error"));
     assert_eq!(
-        settings.client().get("security.protocol"),
+        settings.client(0).get("security.protocol"),
         Some("plaintext")
     );
     assert_eq!(settings.start_offset, StartOffset::Earliest);
@@ -97,7 +97,7 @@ fn three_settings_are_enough() {
     );
     assert!(settings.read_committed);
     assert_eq!(
-        settings.client().get("bootstrap.servers"),
+        settings.client(0).get("bootstrap.servers"),
         Some("one:9092,two:9092")
     );
 }
@@ -112,7 +112,7 @@ fn where_a_start_and_where_a_gap_lead_are_set_apart() {
         for start in ["fail", "earliest", "latest"] {
             let settings = with(&format!("start_offset: {start}\n  on_offset_gap: {gap}"));
             let settings = settings.expect("it is valid");
-            assert_eq!(settings.client().get("auto.offset.reset"), Some(reset));
+            assert_eq!(settings.client(0).get("auto.offset.reset"), Some(reset));
         }
     }
 }
@@ -177,7 +177,7 @@ fn topics_are_listed_or_matched_and_never_both() {
 fn the_broker_assigns_or_the_group_and_each_has_its_settings() {
     let consumer = |more: &str| with(&format!("group_protocol: consumer\n  rdkafka: {{{more}}}"));
     let settings = consumer("group.remote.assignor: uniform").expect("it is valid");
-    assert_eq!(settings.client().get("group.protocol"), Some("consumer"));
+    assert_eq!(settings.client(0).get("group.protocol"), Some("consumer"));
     for key in [
         "session.timeout.ms",
         "heartbeat.interval.ms",
@@ -201,8 +201,8 @@ fn the_broker_assigns_or_the_group_and_each_has_its_settings() {
 fn a_default_may_be_set_and_what_the_engine_owns_may_not() {
     let settings =
         with("rdkafka: {fetch.queue.backoff.ms: 50, client.id: me}").expect("it is valid");
-    assert_eq!(settings.client().get("fetch.queue.backoff.ms"), Some("50"));
-    assert_eq!(settings.client().get("client.id"), Some("me"));
+    assert_eq!(settings.client(0).get("fetch.queue.backoff.ms"), Some("50"));
+    assert_eq!(settings.client(0).get("client.id"), Some("me"));
     for (key, named) in [
         ("enable.auto.commit", "checkpoint.interval"),
         ("auto.commit.enable", "checkpoint.interval"),

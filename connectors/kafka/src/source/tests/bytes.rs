@@ -166,3 +166,30 @@ fn the_client_fetches_a_bounded_number_of_bytes_and_records_ahead() {
         assert!((2_048..=2_058).contains(records), "{records:?}");
     }
 }
+
+#[test]
+fn of_many_partitions_the_client_fetches_less_ahead_of_each() {
+    const PARTITIONS: i32 = 128;
+    let (kafka, topic) = broker(PARTITIONS);
+    for partition in 0..PARTITIONS {
+        produce_sizes(&kafka, &topic, partition, 0, &[100; 1_500]);
+    }
+    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    member.idle = true;
+    member.until_assigned();
+    member.until("the client fetches ahead", |member| {
+        (0..PARTITIONS).all(|partition| member.source.ahead(&topic, partition) >= 1_024)
+    });
+    for _ in 0..500 {
+        member.turn();
+        thread::sleep(Duration::from_millis(1));
+    }
+    for partition in 0..PARTITIONS {
+        let ahead = member.source.ahead(&topic, partition);
+        assert!((1_024..=1_034).contains(&ahead), "{partition}: {ahead}");
+    }
+    member.idle = false;
+    let all = usize::try_from(PARTITIONS).expect("small") * 1_500;
+    member.until("all arrive", |member| member.count() >= all);
+    assert_eq!(member.count(), all);
+}
