@@ -40,8 +40,10 @@ impl KafkaSource {
         let client = Arc::clone(&self.connection()?.client);
         let counting = thread::Builder::new()
             .name("spate-kafka-count".to_owned())
-            // The receiver is gone if the source was closed meanwhile.
-            .spawn(move || drop(tell.send(count(&client, &topics))));
+            .spawn(move || {
+                // The receiver is gone if the source was closed meanwhile.
+                let _ = tell.send(count(&client, &topics));
+            });
         match counting {
             Ok(_) => {
                 self.counting = Some(Counting(told));
