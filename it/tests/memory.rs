@@ -156,11 +156,14 @@ fn memory(server: &ClickHouse, mut stack: Stack<'_>, down: Duration, unbounded: 
 /// The default of these settings: two blocks, the queue and two chunks of each thread are 0.8 of it.
 const DEFAULT_BUDGET: u64 = (2 * 16 * MIB + (8 + 2 * THREADS) * CHUNK) * 10 / 8;
 
-/// The budget, as the process tells it when it starts.
+/// The budget, as the process tells it when it starts: `max_in_flight_bytes=1`, or `"max_in_flight_bytes":1`.
 fn budget(output: &str) -> u64 {
-    let told = output.split("max_in_flight_bytes=").nth(1);
-    let digits = told.and_then(|text| text.split_whitespace().next());
+    let (_, told) = output
+        .split_once("max_in_flight_bytes")
+        .unwrap_or_else(|| panic!("the budget is not told: {output}"));
+    let told = told.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let digits = told.split(|c: char| !c.is_ascii_digit()).next();
     digits
         .and_then(|digits| digits.parse().ok())
-        .unwrap_or_else(|| panic!("the budget is not told: {output}"))
+        .expect("a number")
 }
