@@ -20,8 +20,8 @@ use super::truth::Truth;
 use super::{Outcome, Totals};
 use crate::scripted::{Alarms, Topic};
 
-/// A run that takes more steps than this gets nowhere.
-const MAX_STEPS: u64 = 4_000_000;
+/// A run that takes more steps than this gets nowhere; the longest ones take a twentieth.
+const MAX_STEPS: u64 = 400_000;
 
 /// When there are no faults any more, everything is done after this time.
 const QUIET: Duration = Duration::from_secs(400);
