@@ -3,7 +3,9 @@
 //! [`parse`] reads strict JSON and follows the specification's rules for names and namespaces; every mistake is reported
 //! as file, line and column. [`Schema::canonical`] and [`Schema::self_contained`] write a record's schema back as text.
 
+mod defaults;
 mod model;
+mod names;
 mod parse;
 mod print;
 mod rules;

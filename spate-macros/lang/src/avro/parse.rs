@@ -1,8 +1,7 @@
 //! Schema text to model: strict JSON, the specification's name rules, every mistake at its place.
 //!
 //! Two things are looser than the letter, because registries are full of them and nothing is lost: a short name that is
-//! not found in its namespace is looked for without one, and `{"type": {"type": "long"}}` is the inner type. What only
-//! concerns a reader's defaults is not judged here.
+//! not found in its namespace is looked for without one, and `{"type": {"type": "long"}}` is the inner type.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,10 +10,10 @@ use jsonc_parser::ast::{Array, Object, StringLit, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
+use super::defaults::{self, FieldDefault};
 use super::model::{Definition, Field, Kind, NameId, Named, Schema, Type};
-use super::rules::{
-    PRIMITIVES, bad_name, full, is_dotted_name, is_name, logical, primitive, short,
-};
+use super::names::{defined, unknown};
+use super::rules::{bad_name, full, is_dotted_name, is_name, logical, primitive, short};
 use crate::diagnostic::{Code, suggest};
 use crate::files::{Finding, SourceFile};
 
@@ -29,9 +28,15 @@ pub fn parse(file: &Arc<SourceFile>) -> Result<Schema, Vec<Finding>> {
         found: Vec::new(),
         names: Vec::new(),
         ids: HashMap::new(),
+        defined: defined(&value),
+        defaults: Vec::new(),
     };
     let root = parser.ty(&value, "");
     parser.endless();
+    if parser.found.is_empty() {
+        let defaults = std::mem::take(&mut parser.defaults);
+        parser.found = defaults::judge(&defaults, &parser.names, file);
+    }
     match root {
         Some(root) if parser.found.is_empty() => Ok(Schema {
             file: file.clone(),
@@ -42,19 +47,21 @@ pub fn parse(file: &Arc<SourceFile>) -> Result<Schema, Vec<Finding>> {
     }
 }
 
+/// JSON by the letter.
+pub(super) const STRICT: ParseOptions = ParseOptions {
+    allow_comments: false,
+    allow_loose_object_property_names: false,
+    allow_trailing_commas: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 fn json(file: &SourceFile) -> Result<Value<'_>, Vec<Finding>> {
-    let strict = ParseOptions {
-        allow_comments: false,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
     let finding = |offset, message: String| {
         let place = file.place(offset);
         vec![Finding {
@@ -64,7 +71,7 @@ fn json(file: &SourceFile) -> Result<Value<'_>, Vec<Finding>> {
             help: String::new(),
         }]
     };
-    match parse_to_ast(file.text(), &CollectOptions::default(), &strict) {
+    match parse_to_ast(file.text(), &CollectOptions::default(), &STRICT) {
         Ok(result) => result
             .value
             .ok_or_else(|| finding(0, "the file is empty".to_owned())),
@@ -83,6 +90,9 @@ struct Parser<'f> {
     found: Vec<Finding>,
     names: Vec<Named>,
     ids: HashMap<String, NameId>,
+    /// The names that are defined anywhere in the file, as they are written, and where.
+    defined: Vec<(String, usize)>,
+    defaults: Vec<FieldDefault>,
 }
 
 /// What a name and the attributes around it give.
@@ -151,17 +161,13 @@ impl Parser<'_> {
         if let Some(id) = self.ids.get(&local).or_else(|| self.ids.get(text)) {
             return Some(Kind::Named(*id));
         }
-        let known: Vec<&str> = self
-            .ids
-            .keys()
-            .map(|known| short(known))
-            .chain(PRIMITIVES)
-            .collect();
-        let help = match suggest(text, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "a named type is defined where it is used first, in the order of the file"
-                .to_owned(),
-        };
+        let help = unknown(
+            text,
+            name.start(),
+            self.ids.keys(),
+            &self.defined,
+            self.file,
+        );
         self.error_with(
             Code::SchemaUnknownType,
             name,
@@ -289,6 +295,13 @@ impl Parser<'_> {
             let Some(field) = self.field(element, &inside) else {
                 continue;
             };
+            if let Some(default) = element.get("default") {
+                self.defaults.push(FieldDefault {
+                    record: id,
+                    field: fields.len(),
+                    offset: default.value.start(),
+                });
+            }
             if fields.iter().any(|other| other.name == field.name) {
                 self.error(
                     Code::SchemaDuplicate,
@@ -363,10 +376,24 @@ impl Parser<'_> {
                 other => self.error(Code::SchemaInvalid, other, "a symbol is a name in quotes"),
             }
         }
-        let default = object
-            .get_string("default")
-            .filter(|default| is_name(&default.value));
-        let default = default.map(|default| default.value.to_string());
+        let default = match object.get("default").map(|default| &default.value) {
+            Some(Value::StringLit(text)) if symbols.iter().any(|symbol| *symbol == *text.value) => {
+                Some(text.value.to_string())
+            }
+            Some(other) => {
+                let help = match other {
+                    Value::StringLit(text) => {
+                        suggest(&text.value, symbols.iter().map(String::as_str))
+                    }
+                    _ => None,
+                };
+                let help = help.map_or(String::new(), |near| format!("did you mean `{near}`?"));
+                let message = "the default of an enum is one of its symbols";
+                self.error_with(Code::SchemaInvalid, other, message, help);
+                None
+            }
+            None => None,
+        };
         self.define(object, name, Definition::Enum { symbols, default })
     }
 

@@ -201,14 +201,169 @@ fn every_mistake_of_a_schema_is_reported_at_its_place() {
     );
 }
 
+/// The first advice about a record with the field `a` of the type.
+fn advice(namespace: &str, before: &str, ty: &str) -> String {
+    let text = format!(
+        r#"{{"type":"record","name":"R","namespace":"{namespace}","fields":[{before}
+{{"name":"a","type":{ty}}},
+{{"name":"z","type":{{"type":"record","name":"Late","fields":[]}}}}]}}"#
+    );
+    let found = parse(&SourceFile::in_memory("x.avsc", &text)).expect_err("unknown type");
+    found[0].help.clone()
+}
+
 #[test]
 fn a_near_miss_of_a_type_name_is_suggested() {
+    let address = r#"{"name":"x","type":{"type":"record","name":"Address","fields":[]}},"#;
+    for (ty, help) in [
+        (r#""strin""#, "did you mean `string`?"),
+        (r#""Adress""#, "did you mean `Address`?"),
+        (r#""shop.Adress""#, "did you mean `shop.Address`?"),
+        (r#"["null", "Addres"]"#, "did you mean `Address`?"),
+        (r#"{"type":"array","items":"lnog"}"#, "did you mean `long`?"),
+        (
+            r#"{"type":"recrd","name":"I","fields":[]}"#,
+            "did you mean `record`?",
+        ),
+        (r#"{"type":"aray","items":"int"}"#, "did you mean `array`?"),
+        (r#""Lat""#, "did you mean `Late`?"),
+        (
+            r#""Late""#,
+            "`Late` is defined further down, in line 3: define it where it is used first",
+        ),
+        (
+            r#""Nothing""#,
+            "a named type is defined where it is used first, in the order of the file",
+        ),
+    ] {
+        assert_eq!(advice("shop", address, ty), help, "{ty}");
+    }
+}
+
+/// What is said of a field of this type with this default; empty for nothing.
+fn of_default(ty: &str, default: &str) -> String {
+    let text = format!(
+        r#"{{"type":"record","name":"R","fields":[
+{{"name":"k","type":{{"type":"enum","name":"K","symbols":["A","B"]}}}},
+{{"name":"f","type":{{"type":"fixed","name":"F","size":2}}}},
+{{"name":"p","type":{{"type":"record","name":"P","fields":[{{"name":"x","type":"int"}},{{"name":"y","type":"int","default":1}}]}}}},
+{{"name":"d","type":{ty},"default":{default}}}]}}"#
+    );
+    let file = SourceFile::in_memory("x.avsc", &text);
+    let Err(found) = parse(&file) else {
+        return String::new();
+    };
+    assert_eq!(
+        (found.len(), found[0].code.entry().id),
+        (1, "SP075"),
+        "{text}"
+    );
+    assert_eq!(found[0].place.line, 5, "{text}");
+    let message = &found[0].message;
+    let column = found[0].place.column - (r#"{"name":"d","type":,"default":"#.len() + ty.len());
+    let prefix = "the default of field `d` ";
+    let message = message.strip_prefix(prefix).expect("its beginning");
+    match found[0].help.as_str() {
+        "" => format!("{column}: {message}"),
+        help => format!("{column}: {message}; {help}"),
+    }
+}
+
+#[test]
+fn a_default_is_a_value_of_its_field() {
+    let maybe = r#"["null","string"]"#;
+    for (ty, default, said) in [
+        (r#""null""#, "null", ""),
+        (r#""boolean""#, "true", ""),
+        (r#""int""#, "-2147483648", ""),
+        (r#""long""#, "9223372036854775807", ""),
+        (r#""double""#, "1e3", ""),
+        (r#""float""#, "1", ""),
+        (r#""string""#, r#""x""#, ""),
+        (r#""bytes""#, r#""\u00ff""#, ""),
+        (r#"{"type":"array","items":"int"}"#, "[1,2]", ""),
+        (r#"{"type":"map","values":"int"}"#, r#"{"a":1}"#, ""),
+        (r#""K""#, r#""B""#, ""),
+        (r#""F""#, r#""ab""#, ""),
+        (r#""P""#, r#"{"x":1}"#, ""),
+        (r#""P""#, r#"{"x":1,"y":2,"z":3}"#, ""),
+        (maybe, "null", ""),
+        (r#"["string","null"]"#, r#""x""#, ""),
+        (
+            r#""int""#,
+            r#""1""#,
+            "1: is a string, not an integer of 32 bits",
+        ),
+        (r#""int""#, "1.5", "1: is `1.5`, not an integer of 32 bits"),
+        (
+            r#""int""#,
+            "2147483648",
+            "1: is `2147483648`, not an integer of 32 bits",
+        ),
+        (
+            r#""long""#,
+            "9223372036854775808",
+            "1: is `9223372036854775808`, not an integer of 64 bits",
+        ),
+        (r#""boolean""#, "0", "1: is `0`, not `true` or `false`"),
+        (r#""string""#, "null", "1: is null, not a string"),
+        (r#""double""#, "false", "1: is `false`, not a number"),
+        (
+            r#""bytes""#,
+            r#""€""#,
+            "1: contains '€', which is no byte: they go up to \\u00ff",
+        ),
+        (
+            r#"{"type":"array","items":"int"}"#,
+            r#"[1, "2"]"#,
+            "5: is a string, not an integer of 32 bits",
+        ),
+        (
+            r#"{"type":"map","values":"int"}"#,
+            r#"{"a":[]}"#,
+            "6: is a list, not an integer of 32 bits",
+        ),
+        (r#""K""#, r#""C""#, "1: is \"C\", no symbol of `K`"),
+        (r#""K""#, "1", "1: is `1`, not a symbol of `K`"),
+        (r#""F""#, r#""abc""#, "1: has 3 bytes, and `F` has 2"),
+        (r#""P""#, r#"{"y":1}"#, "1: has no value for field `x`"),
+        (
+            r#""P""#,
+            r#"{"x":{}}"#,
+            "6: is an object, not an integer of 32 bits",
+        ),
+        (
+            maybe,
+            r#""x""#,
+            "1: is a string, not null; the default of a union is of its first branch: put that one first",
+        ),
+        (
+            maybe,
+            "1",
+            "1: is `1`, not null; the default of a union is of its first branch",
+        ),
+        (
+            r#"["string","null"]"#,
+            "null",
+            "1: is null, not a string; the default of a union is of its first branch: put that one first",
+        ),
+    ] {
+        assert_eq!(of_default(ty, default), said, "{ty} {default}");
+    }
+}
+
+#[test]
+fn the_default_of_an_enum_is_a_symbol() {
     let file = SourceFile::in_memory(
         "x.avsc",
-        r#"{"type":"record","name":"R","fields":[{"name":"a","type":"strin"}]}"#,
+        r#"{"type":"enum","name":"E","symbols":["FIRST","SECOND"],"default":"SECNOD"}"#,
     );
-    let found = parse(&file).expect_err("unknown type");
-    assert_eq!(found[0].help, "did you mean `string`?");
+    let found = parse(&file).expect_err("no symbol");
+    assert_eq!(
+        found[0].message,
+        "the default of an enum is one of its symbols"
+    );
+    assert_eq!(found[0].help, "did you mean `SECOND`?");
 }
 
 #[test]

@@ -201,7 +201,11 @@ fn judge(column: &Column, field: &Field) -> Result<(), (Code, String, String)> {
         return Err((Code::ColumnComputed, message, String::new()));
     }
     if let Some(reason) = column.ty.later() {
-        let message = format!("cannot be written yet: {reason} is not available");
+        // The column has just been named with its whole type.
+        let message = match reason == format!("`{}`", column.ty.spelling()) {
+            true => "has a type that cannot be written yet".to_owned(),
+            false => format!("cannot be written yet: {reason} is not available"),
+        };
         let help = match column.computed {
             Computed::No => {
                 "use another type, or give the column a DEFAULT and leave the field out"

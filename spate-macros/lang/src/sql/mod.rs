@@ -6,6 +6,7 @@
 //! skipped.
 
 mod cursor;
+mod names;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -132,6 +132,72 @@ fn types_for_later_are_named_and_those_of_this_version_are_not() {
 }
 
 #[test]
+fn a_slip_in_the_name_of_a_type_is_a_mistake_and_a_type_that_nobody_knows_is_for_later() {
+    for (ty, place, said, help) in [
+        (
+            "Strng",
+            "1:19",
+            "the server has no type `Strng`",
+            "did you mean `String`?",
+        ),
+        (
+            "string",
+            "1:19",
+            "the server has no type `string`",
+            "did you mean `String`?",
+        ),
+        (
+            "Unit64",
+            "1:19",
+            "the server has no type `Unit64`",
+            "did you mean `UInt64`?",
+        ),
+        (
+            "Nulable(UInt8)",
+            "1:19",
+            "the server has no type `Nulable`",
+            "did you mean `Nullable`?",
+        ),
+        (
+            "Array(Datetim)",
+            "1:25",
+            "the server has no type `Datetim`",
+            "did you mean `DateTime`?",
+        ),
+        (
+            "Decimall(9, 2)",
+            "1:19",
+            "the server has no type `Decimall`",
+            "did you mean `Decimal`?",
+        ),
+        (
+            "datetime64(3)",
+            "1:19",
+            "`datetime64` is another spelling: write `DateTime64`, as the server does",
+            "",
+        ),
+    ] {
+        let file = SourceFile::in_memory("x.sql", &format!("CREATE TABLE t (a {ty})"));
+        let found = parse(&file).expect_err("a slip");
+        let at = format!("{}:{}", found.place.line, found.place.column);
+        assert_eq!(
+            (at.as_str(), found.message.as_str(), found.help.as_str()),
+            (place, said, help)
+        );
+    }
+    for ty in [
+        "DECIMAL(9, 2)",
+        "Json",
+        "Vector(Float32, 3)",
+        "INET6",
+        "LineString",
+        "Time64(3)",
+    ] {
+        assert!(spelled(ty).later().is_some(), "{ty}");
+    }
+}
+
+#[test]
 fn mistakes_have_their_place() {
     for (text, expected) in [
         (

@@ -3,6 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::cursor::{Cursor, mistake};
+use super::names::{ALIASES, PLAIN, slip};
 use crate::files::Finding;
 
 /// A column's type.
@@ -30,34 +31,6 @@ pub enum ColumnType {
         reason: String,
     },
 }
-
-/// Types without parameters.
-const PLAIN: [&str; 13] = [
-    "Bool", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32",
-    "Float64", "String", "Date",
-];
-
-/// Spellings that the server translates, in lower case.
-const ALIASES: [(&str, &str); 18] = [
-    ("bigint", "Int64"),
-    ("blob", "String"),
-    ("bool", "Bool"),
-    ("boolean", "Bool"),
-    ("char", "String"),
-    ("date", "Date"),
-    ("datetime", "DateTime"),
-    ("double", "Float64"),
-    ("float", "Float32"),
-    ("int", "Int32"),
-    ("integer", "Int32"),
-    ("real", "Float32"),
-    ("smallint", "Int16"),
-    ("text", "String"),
-    ("timestamp", "DateTime"),
-    ("tinyint", "Int8"),
-    ("varchar", "String"),
-    ("bytes", "String"),
-];
 
 impl ColumnType {
     /// The type as the server spells it: `LowCardinality(Nullable(String))`.
@@ -187,7 +160,13 @@ pub(super) fn column_type(cursor: &mut Cursor<'_>) -> Result<ColumnType, Finding
                     start.word().unwrap_or(name)
                 ),
             )),
-            None => later(format!("`{}`", spelling())),
+            None => match slip(name) {
+                Some(meant) => Err(Finding {
+                    help: format!("did you mean `{meant}`?"),
+                    ..mistake(place, format!("the server has no type `{name}`"))
+                }),
+                None => later(format!("`{}`", spelling())),
+            },
         },
     }
 }

@@ -1,0 +1,175 @@
+//! Whether a field's default is a value of the field's type, as the specification writes such values in JSON.
+//!
+//! A union's default is a value of its first branch. Bytes and fixed are strings whose characters are the bytes.
+
+use jsonc_parser::ast::{ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, parse_to_ast};
+
+use super::model::{Definition, Kind, NameId, Named, Type};
+use super::parse::STRICT;
+use crate::diagnostic::Code;
+use crate::files::{Finding, SourceFile};
+
+/// A field that has a default.
+pub(super) struct FieldDefault {
+    pub(super) record: NameId,
+    /// The field's place in the record.
+    pub(super) field: usize,
+    /// Where the default begins in the file.
+    pub(super) offset: usize,
+}
+
+/// The defaults that are no values of their fields' types; all types are known by now.
+pub(super) fn judge(defaults: &[FieldDefault], names: &[Named], file: &SourceFile) -> Vec<Finding> {
+    let finding = |default: &FieldDefault| {
+        let Definition::Record(fields) = &names[default.record.0].definition else {
+            return None;
+        };
+        let field = fields.get(default.field)?;
+        // It was read as a part of the file.
+        let parsed = parse_to_ast(
+            field.default.as_deref()?,
+            &CollectOptions::default(),
+            &STRICT,
+        );
+        let value = parsed.ok()?.value?;
+        let misfit = compare(&value, &field.ty, names).err()?;
+        Some(Finding {
+            code: Code::SchemaInvalid,
+            place: file.place(default.offset + misfit.offset),
+            message: format!("the default of field `{}` {}", field.name, misfit.message),
+            help: misfit.help,
+        })
+    };
+    defaults.iter().filter_map(finding).collect()
+}
+
+/// What is wrong with a default.
+struct Misfit {
+    /// Where, as a byte offset from the beginning of the default.
+    offset: usize,
+    /// What, after "the default of field `x` ".
+    message: String,
+    /// What to do; empty where the message says it.
+    help: String,
+}
+
+/// Compares a default with the type of its field.
+fn compare(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> {
+    let wrong = |expected: &str| misfit(value, format!("is {}, not {expected}", found(value)));
+    match (&ty.kind, value) {
+        (Kind::Null, Value::NullKeyword(_)) | (Kind::Boolean, Value::BooleanLit(_)) => Ok(()),
+        (Kind::Null, _) => wrong("null"),
+        (Kind::Boolean, _) => wrong("`true` or `false`"),
+        (Kind::Int, Value::NumberLit(number)) if number.value.parse::<i32>().is_ok() => Ok(()),
+        (Kind::Int, _) => wrong("an integer of 32 bits"),
+        (Kind::Long, Value::NumberLit(number)) if number.value.parse::<i64>().is_ok() => Ok(()),
+        (Kind::Long, _) => wrong("an integer of 64 bits"),
+        (Kind::Float | Kind::Double, Value::NumberLit(_)) => Ok(()),
+        (Kind::Float | Kind::Double, _) => wrong("a number"),
+        (Kind::String, Value::StringLit(_)) => Ok(()),
+        (Kind::String, _) => wrong("a string"),
+        (Kind::Bytes, Value::StringLit(text)) => bytes(value, &text.value).map(drop),
+        (Kind::Bytes, _) => wrong("a string of bytes"),
+        (Kind::Array(items), Value::Array(array)) => array
+            .elements
+            .iter()
+            .try_for_each(|item| compare(item, items, names)),
+        (Kind::Array(_), _) => wrong("a list"),
+        (Kind::Map(values), Value::Object(object)) => object
+            .properties
+            .iter()
+            .try_for_each(|entry| compare(&entry.value, values, names)),
+        (Kind::Map(_), _) => wrong("an object"),
+        (Kind::Union(branches), _) => union(value, branches, names),
+        (Kind::Named(id), _) => named(value, &names[id.0], names),
+    }
+}
+
+fn union(value: &Value<'_>, branches: &[Type], names: &[Named]) -> Result<(), Misfit> {
+    let Some(first) = branches.first() else {
+        return misfit(value, "stands on a union without branches".to_owned());
+    };
+    let Err(mut problem) = compare(value, first, names) else {
+        return Ok(());
+    };
+    let later = branches[1..]
+        .iter()
+        .any(|branch| compare(value, branch, names).is_ok());
+    problem.help = match later {
+        true => "the default of a union is of its first branch: put that one first".to_owned(),
+        false => "the default of a union is of its first branch".to_owned(),
+    };
+    Err(problem)
+}
+
+fn named(value: &Value<'_>, named: &Named, names: &[Named]) -> Result<(), Misfit> {
+    let wrong = |expected: String| misfit(value, format!("is {}, not {expected}", found(value)));
+    match (&named.definition, value) {
+        (Definition::Enum { symbols, .. }, Value::StringLit(text)) => {
+            match symbols.iter().any(|symbol| *symbol == *text.value) {
+                true => Ok(()),
+                false => misfit(
+                    value,
+                    format!("is \"{}\", no symbol of `{}`", text.value, named.name),
+                ),
+            }
+        }
+        (Definition::Enum { .. }, _) => wrong(format!("a symbol of `{}`", named.name)),
+        (Definition::Fixed { size, .. }, Value::StringLit(text)) => {
+            match bytes(value, &text.value)? {
+                length if length == *size => Ok(()),
+                length => misfit(
+                    value,
+                    format!("has {length} bytes, and `{}` has {size}", named.name),
+                ),
+            }
+        }
+        (Definition::Fixed { .. }, _) => wrong("a string of bytes".to_owned()),
+        (Definition::Record(fields), Value::Object(object)) => {
+            for field in fields {
+                let is_its = |entry: &&ObjectProp<'_>| entry.name.as_str() == field.name;
+                match object.properties.iter().find(is_its) {
+                    Some(entry) => compare(&entry.value, &field.ty, names)?,
+                    None if field.default.is_some() => {}
+                    None => {
+                        return misfit(value, format!("has no value for field `{}`", field.name));
+                    }
+                }
+            }
+            Ok(())
+        }
+        (Definition::Record(_), _) => wrong("an object".to_owned()),
+    }
+}
+
+/// How many bytes a text stands for.
+fn bytes(value: &Value<'_>, text: &str) -> Result<usize, Misfit> {
+    match text.chars().find(|ch| u32::from(*ch) > 0xff) {
+        None => Ok(text.chars().count()),
+        Some(ch) => misfit(
+            value,
+            format!("contains {ch:?}, which is no byte: they go up to \\u00ff"),
+        ),
+    }
+}
+
+fn misfit<T>(value: &Value<'_>, message: String) -> Result<T, Misfit> {
+    Err(Misfit {
+        offset: value.start(),
+        message,
+        help: String::new(),
+    })
+}
+
+fn found(value: &Value<'_>) -> String {
+    match value {
+        Value::NullKeyword(_) => "null".to_owned(),
+        Value::BooleanLit(boolean) => format!("`{}`", boolean.value),
+        Value::NumberLit(number) => format!("`{}`", number.value),
+        Value::StringLit(_) => "a string".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}

@@ -1,0 +1,4 @@
+CREATE TABLE regions (
+    code LowCardinality(Strng),
+    number UInt32
+) ENGINE = Log
