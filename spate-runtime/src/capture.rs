@@ -145,17 +145,13 @@ impl Sink for CaptureSink {
         1
     }
 
-    fn check(&self) -> SinkFuture {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn writer(&self, _: usize) -> Box<dyn ShardWriter> {
         Box::new(self.clone())
     }
 }
 
 impl ShardWriter for CaptureSink {
-    fn write(&mut self, block: &Block) -> SinkFuture {
+    fn write(&mut self, _: usize, block: &Block) -> SinkFuture {
         let write = CaptureWrite {
             token: block.token().to_owned(),
             rows: rows(block),

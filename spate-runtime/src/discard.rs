@@ -37,17 +37,13 @@ impl Sink for Discard {
         1
     }
 
-    fn check(&self) -> SinkFuture {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn writer(&self, _: usize) -> Box<dyn ShardWriter> {
         Box::new(Discard)
     }
 }
 
 impl ShardWriter for Discard {
-    fn write(&mut self, _: &Block) -> SinkFuture {
+    fn write(&mut self, _: usize, _: &Block) -> SinkFuture {
         Box::pin(std::future::ready(Ok(())))
     }
 }

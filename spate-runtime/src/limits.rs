@@ -43,6 +43,9 @@ pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
 /// How often the start-up looks for a signal while it waits for a sink.
 pub(crate) const START_POLL: Duration = Duration::from_millis(20);
 
+/// The longest time that one look at a replica may take at start, so that a silent one is asked again.
+pub(crate) const CHECK_ATTEMPT: Duration = Duration::from_secs(10);
+
 #[cfg(test)]
 mod tests {
     use super::*;

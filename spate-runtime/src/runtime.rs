@@ -13,11 +13,12 @@ pub use start::{ConfiguredPipeline, StartError};
 
 use crate::config::{EngineConfig, SinkPoolConfig};
 use crate::decode::SharedDecoder;
+use crate::engine::shell::run_start_check;
 use crate::failure::Failure;
 use crate::graph::Graph;
-use crate::limits::START_POLL;
+use crate::limits::{ABORT_GRACE, START_POLL};
 use crate::pipeline::Factory;
-use crate::sink::{Backoff, Sink};
+use crate::sink::{Sink, StartCheck, StartSink};
 use crate::source::Source;
 use crate::time::Clock;
 use signals::Signals;
@@ -71,7 +72,7 @@ impl ShutdownHandle {
 /// A sink that is open, with its pool's settings.
 struct OpenSink {
     name: &'static str,
-    sink: Box<dyn Sink>,
+    sink: Arc<dyn Sink>,
     pool: SinkPoolConfig,
 }
 
@@ -150,64 +151,52 @@ impl Runtime {
         signals.received() || self.shutdown.requested.load(Ordering::Acquire)
     }
 
-    /// Checks every sink until it answers, refuses, or the start-up timeout passes. `Err(None)` is a shutdown meanwhile.
+    /// Looks at every replica of every sink before the run. `Err(None)` is a shutdown meanwhile.
     fn check_sinks(&self, signals: &Signals) -> Result<(), Option<Failure>> {
-        let clock = &*self.clock;
+        let clock = &self.clock;
         let timeout = self.config.pipeline.startup_timeout;
         let begin = clock.now();
-        for open in &self.sinks {
-            let place = || format!("sink `{}`", open.name);
-            let mut backoff = Backoff::new(open.pool.retry.clone(), fastrand::u64(..));
-            loop {
-                let (send, receive) = std::sync::mpsc::sync_channel(1);
-                let check = open.sink.check();
-                let task = self.io.handle.spawn(async move {
-                    // The receiver is gone if the start-up was given up.
-                    let _ = send.send(check.await);
-                });
-                let error = loop {
-                    match receive.recv_timeout(START_POLL) {
-                        Ok(Ok(())) => break None,
-                        Ok(Err(error)) => break Some(error),
-                        Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
-                            break Some(crate::error::ConnectorError::fatal(
-                                "the check of the sink panicked",
-                            ));
-                        }
-                        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-                    }
-                    if self.stop_requested(signals) {
-                        task.abort();
-                        return Err(None);
-                    }
-                    if clock.now().since(begin) >= timeout {
-                        task.abort();
-                        let text = format!(
-                            "no answer within pipeline.startup_timeout ({timeout:?}): see that the server runs and answers"
-                        );
-                        return Err(Some(Failure::new(place(), text)));
-                    }
-                };
-                let Some(error) = error else { break };
-                if !error.is_retryable() {
-                    return Err(Some(Failure::new(place(), error.to_string())));
+        let sinks: Vec<StartSink> = self.sinks.iter().map(OpenSink::start).collect();
+        let check = StartCheck::new(&sinks, timeout, begin);
+        let (send, receive) = std::sync::mpsc::sync_channel(1);
+        let clock_of_check = Arc::clone(clock);
+        let task = self.io.handle.spawn(async move {
+            // The receiver is gone if the start-up was given up.
+            let _ = send.send(run_start_check(check, clock_of_check).await);
+        });
+        let names: Vec<String> = sinks
+            .iter()
+            .map(|open| format!("`{}`", open.name))
+            .collect();
+        let failure = |text: &str| Failure::new(format!("start of {}", names.join(", ")), text);
+        loop {
+            match receive.recv_timeout(START_POLL) {
+                Ok(outcome) => return outcome.map_err(Some),
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(Some(failure("the check of the sinks panicked")));
                 }
-                if clock.now().since(begin) >= timeout {
-                    let text =
-                        format!("not ready within pipeline.startup_timeout ({timeout:?}): {error}");
-                    return Err(Some(Failure::new(place(), text)));
-                }
-                tracing::warn!(sink = open.name, "not ready yet: {error}");
-                let retry = clock.now().after(backoff.next_wait());
-                while clock.now() < retry && clock.now().since(begin) < timeout {
-                    if self.stop_requested(signals) {
-                        return Err(None);
-                    }
-                    std::thread::sleep(START_POLL);
-                }
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            if self.stop_requested(signals) {
+                task.abort();
+                return Err(None);
+            }
+            if clock.now().since(begin) >= timeout + ABORT_GRACE {
+                return Err(Some(failure(&format!(
+                    "a sink's check blocks its thread and did not return within pipeline.startup_timeout ({timeout:?})"
+                ))));
             }
         }
-        Ok(())
+    }
+}
+
+impl OpenSink {
+    fn start(&self) -> StartSink {
+        StartSink {
+            name: self.name,
+            sink: Arc::clone(&self.sink),
+            retry: self.pool.retry.clone(),
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Time(u64);
 impl Time {
     /// The clock's start.
     pub const ZERO: Time = Time(0);
+    /// The end of time, 584 years later.
+    pub const END: Time = Time(u64::MAX);
 
     /// The point `nanos` nanoseconds after the clock's start.
     #[must_use]

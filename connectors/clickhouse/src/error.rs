@@ -1,6 +1,6 @@
 //! What goes wrong between the sink and a server, whether it may pass, and what to do.
 //!
-//! One function decides the class of a server's error ([`codes::class`]); everything that happens on the way to the
+//! One function decides the cause of a server's error ([`codes::cause`]); everything that happens on the way to the
 //! server or back may pass.
 
 mod codes;
@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use spate_runtime::error::{ConnectorError, ErrorClass};
 
+use codes::Cause;
 pub(crate) use exception::Exception;
 
 /// Why an attempt did not end in a confirmation.
@@ -26,6 +27,8 @@ pub(crate) enum Error {
     EndTimeout(Duration),
     #[error("the connection broke before the answer was complete: {}", chain(.0))]
     Broken(#[source] hyper::Error),
+    #[error("the answer is not HTTP: {}", chain(.0))]
+    NotHttp(#[source] hyper::Error),
     #[error("the connection was closed before the request was sent")]
     Closed,
     #[error("the answer does not tell its length, so a part of it could be missing")]
@@ -44,50 +47,69 @@ pub(crate) enum Error {
     TooLong,
 }
 
+/// What was asked of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// To tell of the table.
+    Check,
+    /// To store a block.
+    Insert,
+}
+
+impl From<hyper::Error> for Error {
+    fn from(error: hyper::Error) -> Self {
+        if error.is_parse() {
+            Error::NotHttp(error)
+        } else {
+            Error::Broken(error)
+        }
+    }
+}
+
 impl Error {
     /// Whether the engine may try again, and what a person can do.
-    fn judge(&self) -> (ErrorClass, &'static str) {
+    fn judge(&self, doing: Doing) -> (ErrorClass, &'static str) {
+        use ErrorClass::{Fatal, Retryable};
         match self {
             Error::Refused { status, exception } => {
-                let (class, advice) = codes::class(exception.code, *status, &exception.text);
-                if (300..400).contains(status) && exception.code.is_none() {
-                    return (
-                        class,
-                        "redirects are not followed: give the server's own address in the URL",
-                    );
-                }
-                (class, advice.text())
+                let cause = codes::cause(exception.code, *status, &exception.text);
+                (cause.class(), cause.advice())
             }
             Error::Connect(_) | Error::ConnectTimeout(_) => (
-                ErrorClass::Retryable,
+                Retryable,
                 "see that the server runs and that the URL has its HTTP port (8123 as a rule)",
             ),
-            Error::SendTimeout(_) | Error::EndTimeout(_) | Error::Broken(_) | Error::Closed => (
-                ErrorClass::Retryable,
-                "the block may have been stored all the same; it is sent again under the same deduplication token",
-            ),
-            Error::Unframed | Error::Unconfirmed { .. } | Error::Garbled(_) => (
-                ErrorClass::Retryable,
-                "see whether a proxy answers in place of the server",
-            ),
-            Error::NoTable => (ErrorClass::Fatal, codes::Advice::Table.text()),
+            Error::SendTimeout(_) | Error::EndTimeout(_) | Error::Broken(_) | Error::Closed
+                if doing == Doing::Insert =>
+            {
+                (
+                    Retryable,
+                    "the block may have been stored all the same; it is sent again under the same deduplication token",
+                )
+            }
+            Error::SendTimeout(_)
+            | Error::EndTimeout(_)
+            | Error::Broken(_)
+            | Error::Closed
+            | Error::NotHttp(_) => (Retryable, Cause::Port.advice()),
+            Error::Unframed | Error::Unconfirmed { .. } | Error::Garbled(_) => {
+                (Retryable, Cause::Proxy.advice())
+            }
+            Error::NoTable => (Fatal, Cause::Table.advice()),
             Error::Columns(_) => (
-                ErrorClass::Fatal,
+                Fatal,
                 "change the row type or the table so that they agree, and build again",
             ),
-            Error::TooLong => (
-                ErrorClass::Fatal,
-                "use shorter column names or fewer settings",
-            ),
+            Error::TooLong => (Fatal, "use shorter column names or fewer settings"),
         }
     }
 
-    /// The engine's error. `place` names the shard's URL and the table, without credentials.
-    pub(crate) fn into_connector(self, place: &str) -> ConnectorError {
-        let (class, advice) = self.judge();
+    /// The engine's error; the engine says where it happened.
+    pub(crate) fn into_connector(self, doing: Doing) -> ConnectorError {
+        let (class, advice) = self.judge(doing);
         ConnectorError {
             class,
-            message: format!("clickhouse: {place}: {self}; {advice}"),
+            message: format!("{self}; {advice}"),
         }
     }
 }

@@ -44,6 +44,9 @@ const IDLE_MARGIN: Duration = Duration::from_secs(1);
 /// The longest time for which a connection is kept.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
+/// Longer than any attempt: whoever waits for it gives it up before.
+const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// A server, and the connection to it that is kept between requests. Clones share the connection.
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -189,7 +192,7 @@ impl Client {
 
     async fn connect(&self) -> Result<Connection, Error> {
         let endpoint = &self.server.endpoint;
-        let limit = self.server.timeouts.connect;
+        let limit = self.server.timeouts.connect();
         let stream = timeout(
             limit,
             TcpStream::connect((endpoint.host.as_str(), endpoint.port)),
@@ -200,7 +203,7 @@ impl Client {
         stream.set_nodelay(true).map_err(Error::Connect)?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
-            .map_err(Error::Broken)?;
+            .map_err(Error::from)?;
         // Its errors reach the request's future as well.
         let task = tokio::spawn(async move { drop(connection.await) }).abort_handle();
         Ok(Connection { sender, task })
@@ -215,37 +218,38 @@ impl Client {
     ) -> Result<Answer, Failed> {
         let timeouts = &self.server.timeouts;
         if !matches!(
-            timeout(timeouts.connect, connection.sender.ready()).await,
+            timeout(timeouts.connect(), connection.sender.ready()).await,
             Ok(Ok(()))
         ) {
             return Err(Failed::NotSent(Box::new(request)));
         }
         let mut answer = pin!(connection.sender.try_send_request(request));
+        let end = timeouts.end().unwrap_or(UNBOUNDED);
         let (answer, deadline) = loop {
             let left = progress.left();
             tokio::select! {
                 biased;
-                answer = &mut answer => break (answer, Instant::now() + timeouts.end),
+                answer = &mut answer => break (answer, Instant::now() + end),
                 () = progress.ended() => {
-                    let deadline = Instant::now() + timeouts.end;
+                    let deadline = Instant::now() + end;
                     match timeout_at(deadline, &mut answer).await {
                         Ok(answer) => break (answer, deadline),
-                        Err(_) => return Err(Error::EndTimeout(timeouts.end).into()),
+                        Err(_) => return Err(Error::EndTimeout(end).into()),
                     }
                 }
-                () = sleep(timeouts.send) => if progress.left() == left {
-                    return Err(Error::SendTimeout(timeouts.send).into());
+                () = sleep(timeouts.send()) => if progress.left() == left {
+                    return Err(Error::SendTimeout(timeouts.send()).into());
                 }
             }
         };
         let answer = answer.map_err(|mut failed| match failed.take_message() {
             Some(request) => Failed::NotSent(Box::new(request)),
-            None => Failed::Error(Error::Broken(failed.into_error())),
+            None => Failed::Error(failed.into_error().into()),
         })?;
         let idle = idle_time(answer.headers());
         let answer = timeout_at(deadline, read(answer, limit))
             .await
-            .map_err(|_| Error::EndTimeout(timeouts.end))??;
+            .map_err(|_| Error::EndTimeout(end))??;
         if progress.left() == 0 && !answer.cut {
             let kept = Idle {
                 connection,
@@ -295,7 +299,7 @@ async fn read(answer: Response<Incoming>, limit: usize) -> Result<Answer, Error>
     };
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut incoming).poll_frame(cx)).await
     {
-        let frame = frame.map_err(Error::Broken)?;
+        let frame = frame.map_err(Error::from)?;
         if let Some(data) = frame.data_ref() {
             let room = limit - answer.body.len();
             answer.body.extend_from_slice(&data[..data.len().min(room)]);

@@ -5,18 +5,22 @@
 
 mod check;
 mod statement;
+mod tokens;
 mod types;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
-use spate_runtime::config::{OpenError, Section};
+use spate_runtime::config::{ConfigError, OpenError, Section};
 use spate_runtime::error::ConnectorError;
-use spate_runtime::sink::{Block, Column, RowInfo, ShardWriter, Sink, SinkFuture, SinkKind};
+use spate_runtime::sink::{
+    Block, CheckFuture, Checked, Column, RowInfo, ShardWriter, Sink, SinkFuture, SinkKind,
+};
 use spate_runtime::source::OpenContext;
 
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Doing, Error};
 use crate::http::Client;
 use crate::kind::ClickHouse;
 
@@ -39,32 +43,39 @@ impl SinkKind for ClickHouse {
             let message = "the insert statement does not fit a URL: too many or too long column names and settings";
             return Err(section.error("", message).into());
         }
-        let header: Bytes =
-            statement::header(row.columns.iter().map(|column| (column.name, column.ty))).into();
         let mut shards = Vec::with_capacity(config.shards.len());
-        for endpoint in &config.shards {
-            let place = format!(
-                "{}, table {}.{}",
-                endpoint.url(),
-                config.database,
-                config.table
-            );
-            let client = Client::new(
-                endpoint.clone(),
-                config.login.clone(),
-                config.timeouts.clone(),
-            )
-            .map_err(|_| section.error("", "a host that no HTTP header can carry"))?;
+        for replicas in &config.shards {
+            let replicas = replicas.iter().map(|endpoint| {
+                let client = Client::new(
+                    endpoint.clone(),
+                    config.login.clone(),
+                    config.timeouts.clone(),
+                )
+                .map_err(|_| section.error("", "a host that no HTTP header can carry"))?;
+                Ok(Replica {
+                    client,
+                    place: format!(
+                        "{}, table {}.{}",
+                        endpoint.url(),
+                        config.database,
+                        config.table
+                    ),
+                    header: Mutex::default(),
+                })
+            });
             shards.push(Arc::new(Shard {
-                client,
-                place,
+                replicas: replicas.collect::<Result<_, ConfigError>>()?,
                 insert: insert.clone(),
-                list: statement::columns(&config),
+                columns_query: statement::columns(&config),
+                tokens_query: statement::tokens(&config),
+                table: format!("{}.{}", config.database, config.table),
                 columns: row.columns,
-                header: Mutex::new(header.clone()),
             }));
         }
-        Ok(Box::new(ShardedTable { shards }))
+        Ok(Box::new(ShardedTable {
+            shards,
+            slowest_attempt: config.timeouts.slowest_attempt(),
+        }))
     }
 }
 
@@ -94,40 +105,59 @@ fn check_row(row: &RowInfo) -> Result<(), ConnectorError> {
 /// A table on one server or several.
 struct ShardedTable {
     shards: Vec<Arc<Shard>>,
+    slowest_attempt: Option<Duration>,
 }
 
-/// What a shard's check and its writer share.
+/// What the writers of a shard share.
 struct Shard {
+    replicas: Vec<Replica>,
+    /// The parameters of an insert, without the token.
+    insert: String,
+    /// The parameters of the check's queries.
+    columns_query: String,
+    tokens_query: String,
+    /// Database and table, for messages.
+    table: String,
+    columns: &'static [Column],
+}
+
+struct Replica {
+    /// Without a connection of its own.
     client: Client,
     /// The URL and the table, for messages.
     place: String,
-    /// The parameters of an insert, without the token.
-    insert: String,
-    /// The parameters of the check's query.
-    list: String,
-    columns: &'static [Column],
-    /// The header of every block: in the compiled spelling until the check has seen the server's.
-    header: Mutex<Bytes>,
+    /// The header of every block in this server's spelling, once the table has been looked at.
+    header: Mutex<Option<Bytes>>,
 }
 
-impl Shard {
-    async fn check(&self) -> Result<(), ConnectorError> {
-        let columns = async {
-            let answer = self
-                .client
-                .another()
-                .post(&self.list, Vec::new(), check::MAX_LIST)
-                .await?;
-            check::compare(&answer.into_body()?, self.columns)
-        };
-        let header = columns
-            .await
-            .map_err(|error| error.into_connector(&self.place))?;
-        *self.header.lock().unwrap_or_else(PoisonError::into_inner) = header;
-        Ok(())
+impl Replica {
+    /// Compares the table with the compiled columns, over the connection of `client`; the header of a block.
+    async fn look(&self, shard: &Shard, client: &Client) -> Result<Bytes, Error> {
+        let answer = client
+            .post(&shard.columns_query, Vec::new(), check::MAX_LIST)
+            .await?;
+        let header = check::compare(&answer.into_body()?, shard.columns)?;
+        *self.header.lock().unwrap_or_else(PoisonError::into_inner) = Some(header.clone());
+        Ok(header)
     }
 
-    fn header(&self) -> Bytes {
+    /// What an operator should know of the table's deduplication.
+    async fn tokens(&self, shard: &Shard, client: &Client) -> Result<Vec<String>, Error> {
+        let answer = client
+            .post(&shard.tokens_query, Vec::new(), check::MAX_LIST)
+            .await?;
+        match answer.into_body() {
+            Ok(body) => Ok(tokens::warnings(&body, &shard.table, shard.replicas.len())),
+            // A user who may not look at it can write all the same.
+            Err(error @ Error::Refused { .. }) => Ok(vec![format!(
+                "whether table {} recognises a block that is sent twice could not be found out: {error}",
+                shard.table
+            )]),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn header(&self) -> Option<Bytes> {
         self.header
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -140,41 +170,72 @@ impl Sink for ShardedTable {
         self.shards.len()
     }
 
-    fn check(&self) -> SinkFuture {
-        let shards = self.shards.clone();
-        Box::pin(async move {
-            for shard in shards {
-                shard.check().await?;
-            }
-            Ok(())
-        })
+    fn slowest_attempt(&self) -> Option<Duration> {
+        self.slowest_attempt
     }
 
     fn writer(&self, shard: usize) -> Box<dyn ShardWriter> {
         let shard = self.shards[shard].clone();
-        let client = shard.client.another();
-        Box::new(Writer { shard, client })
+        let clients = shard
+            .replicas
+            .iter()
+            .map(|replica| replica.client.another());
+        Box::new(Writer {
+            clients: clients.collect(),
+            shard,
+        })
     }
 }
 
-/// Writes one shard's blocks over a connection of its own.
+/// Writes one shard's blocks, to each replica over a connection of its own.
 struct Writer {
     shard: Arc<Shard>,
-    client: Client,
+    clients: Vec<Client>,
 }
 
 impl ShardWriter for Writer {
-    fn write(&mut self, block: &Block) -> SinkFuture {
-        let (shard, client) = (self.shard.clone(), self.client.clone());
-        let query = statement::with_token(&shard.insert, block.token());
-        let mut pieces = Vec::with_capacity(block.chunks().len() + 1);
-        pieces.push(shard.header());
-        pieces.extend_from_slice(block.chunks());
+    fn replicas(&self) -> usize {
+        self.shard.replicas.len()
+    }
+
+    fn place(&self, replica: usize) -> String {
+        self.shard.replicas[replica].place.clone()
+    }
+
+    fn check(&mut self, replica: usize) -> CheckFuture {
+        let (shard, client) = (self.shard.clone(), self.clients[replica].clone());
         Box::pin(async move {
+            let at = &shard.replicas[replica];
+            let looked = async {
+                at.look(&shard, &client).await?;
+                at.tokens(&shard, &client).await
+            };
+            let warnings = looked
+                .await
+                .map_err(|error| error.into_connector(Doing::Check))?;
+            Ok(Checked { warnings })
+        })
+    }
+
+    fn write(&mut self, replica: usize, block: &Block) -> SinkFuture {
+        let (shard, client) = (self.shard.clone(), self.clients[replica].clone());
+        let query = statement::with_token(&shard.insert, block.token());
+        let chunks = block.chunks().to_vec();
+        Box::pin(async move {
+            let at = &shard.replicas[replica];
+            // A replica that was not there at start has not been looked at yet.
+            let header = match at.header() {
+                Some(header) => header,
+                None => {
+                    let looked = at.look(&shard, &client).await;
+                    looked.map_err(|error| error.into_connector(Doing::Check))?
+                }
+            };
+            let pieces = std::iter::once(header).chain(chunks).collect();
             let confirmed = async { client.post(&query, pieces, MAX_ANSWER).await?.confirm() };
             confirmed
                 .await
-                .map_err(|error: Error| error.into_connector(&shard.place))
+                .map_err(|error: Error| error.into_connector(Doing::Insert))
         })
     }
 }

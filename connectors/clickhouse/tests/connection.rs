@@ -163,7 +163,7 @@ fn an_attempt_that_is_given_up_closes_its_connection() {
     let mut writer = sink.sink.writer(0);
     let given_up = block(&[row(1, "a")], "1");
     sink.runtime.block_on(async {
-        let attempt = writer.write(&given_up);
+        let attempt = writer.write(0, &given_up);
         tokio::select! {
             outcome = attempt => panic!("ended: {outcome:?}"),
             () = async { while server.received().is_empty() { tokio::task::yield_now().await } } => {}

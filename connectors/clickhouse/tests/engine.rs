@@ -241,7 +241,7 @@ fn a_missing_table_is_named_by_the_check_and_by_a_write() {
     );
     fatal(
         opened.write_once(&block(&[row(1, "a")], "1")),
-        &[&name, "60 (UNKNOWN_TABLE)", "create the table"],
+        &[&name, "does not exist", "create the table"],
     );
 
     create(&db, "id UInt64, name String", "");

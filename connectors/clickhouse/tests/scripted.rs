@@ -236,7 +236,7 @@ fn an_error_says_where_what_and_what_to_do_without_a_password() {
     assert_eq!(
         error.message,
         format!(
-            "clickhouse: {}, table shop.orders: the server answered code 60 (UNKNOWN_TABLE), status 404: \
+            "{}, table shop.orders: the server answered code 60 (UNKNOWN_TABLE), status 404: \
              Table shop.orders does not exist; create the table, or correct `database` and `table`",
             server.url()
         )
@@ -265,7 +265,7 @@ fn the_code_decides_and_without_one_the_status() {
         ),
         (exception(500, 999, "keeper (KEEPER_EXCEPTION)"), Retryable),
         (exception(500, 98_765, "new (BRAND_NEW)"), Retryable),
-        (exception(400, 98_765, "new (BRAND_NEW)"), Fatal),
+        (exception(400, 98_765, "new (BRAND_NEW)"), Retryable),
         (answer(http(502, "", "bad gateway")), Retryable),
         (answer(http(503, "", "")), Retryable),
         (answer(http(429, "", "slow down")), Retryable),
@@ -341,7 +341,7 @@ fn shards_are_written_to_their_own_servers_and_the_paths_of_proxies_kept() {
 
 #[test]
 fn a_check_of_something_that_is_not_clickhouse_may_pass_later() {
-    let server = Scripted::new([answer(http(200, "", "<html>It works!</html>"))]);
+    let server = Scripted::for_all([answer(http(200, "", "<html>It works!</html>"))]);
     let error = open(&server.url(), TABLE)
         .check()
         .expect_err("no list of columns");

@@ -264,6 +264,7 @@ fn a_shutdown_while_the_server_refuses_connections_at_start_ends_at_once() {
         .set("sink.retry.initial", "1h")
         .set("sink.retry.max", "1h")
         .set("sink.retry.give_up_after", "1h")
+        .set("checkpoint.stalled_fail_after", "1h")
         .set("pipeline.startup_timeout", "1h");
     let run = Run::start(orders(), &settings);
     thread::sleep(Duration::from_millis(300));

@@ -31,7 +31,9 @@ pub use engine::{BackpressureConfig, CheckpointConfig, EngineConfig, PipelineCon
 pub use error::ConfigError;
 pub use file::Config;
 pub use section::Section;
-pub use sink_pool::{ChunkConfig, QueueConfig, RetryConfig, SealConfig, SinkPoolConfig};
+pub use sink_pool::{
+    BreakerConfig, ChunkConfig, QueueConfig, RetryConfig, SealConfig, SinkPoolConfig,
+};
 pub use units::{ByteSize, Secret, byte_size, duration};
 
 /// A connector could not be opened.

@@ -22,6 +22,8 @@ pub struct SinkPoolConfig {
     pub queue: QueueConfig,
     /// The attempts to write one block.
     pub retry: RetryConfig,
+    /// When a replica is left alone.
+    pub breaker: BreakerConfig,
 }
 
 /// `batch` of a sink: a block is written when any of these is reached.
@@ -86,7 +88,7 @@ impl Default for QueueConfig {
     }
 }
 
-/// `retry` of a sink: the waits between the attempts to write one block.
+/// `retry` of a sink: the attempts to write one block, and the waits between them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -101,7 +103,12 @@ pub struct RetryConfig {
     pub multiplier: f64,
     /// The share of a wait, 0 to 1, by which it may be shortened at random. Default: 0.2.
     pub jitter: f64,
-    /// A block that could not be written for so long ends the pipeline; at least `initial`. Default: 2m.
+    /// The longest time that one attempt may take, 1ms to `give_up_after`; what a sink's own timeouts allow for an attempt
+    /// must fit into it. Default: 1m, or `give_up_after` where that is shorter.
+    #[serde(with = "duration::option")]
+    pub attempt_timeout: Option<Duration>,
+    /// No attempt at a block begins later than this after it was sealed: a block that could not be written by then ends the
+    /// pipeline. At least `initial`. Default: 2m.
     #[serde(with = "duration")]
     pub give_up_after: Duration,
 }
@@ -113,7 +120,39 @@ impl Default for RetryConfig {
             max: Duration::from_secs(10),
             multiplier: 2.0,
             jitter: 0.2,
+            attempt_timeout: None,
             give_up_after: Duration::from_secs(120),
+        }
+    }
+}
+
+impl RetryConfig {
+    /// The longest time that one attempt may take.
+    #[must_use]
+    pub fn attempt_timeout(&self) -> Duration {
+        self.attempt_timeout
+            .unwrap_or(Duration::from_secs(60).min(self.give_up_after))
+    }
+}
+
+/// `breaker` of a sink: when a replica that fails is left alone. A shard with a single replica has nowhere else to go and no
+/// breaker; there the waits of `retry` are all.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct BreakerConfig {
+    /// So many failed attempts in a row open a replica's breaker, 1 to 1000. Default: 3.
+    pub failures: u32,
+    /// How long an open breaker keeps attempts away before it lets one through, 1ms to 1h. Default: 5s.
+    #[serde(with = "duration")]
+    pub open_for: Duration,
+}
+
+impl Default for BreakerConfig {
+    fn default() -> Self {
+        BreakerConfig {
+            failures: 3,
+            open_for: Duration::from_secs(5),
         }
     }
 }
@@ -128,11 +167,13 @@ impl SinkPoolConfig {
         let chunk = section.take("chunk");
         let queue = section.take("queue");
         let retry = section.take("retry");
+        let breaker = section.take("breaker");
         let pool = SinkPoolConfig {
             batch: batch.parse()?,
             chunk: chunk.parse()?,
             queue: queue.parse()?,
             retry: retry.parse()?,
+            breaker: breaker.parse()?,
         };
 
         let c = &pool.chunk;
@@ -174,6 +215,21 @@ impl SinkPoolConfig {
             "give_up_after",
             r.give_up_after >= r.initial,
             "must be at least the sink's `retry.initial`",
+        )?;
+        check(
+            &retry,
+            "attempt_timeout",
+            (Duration::from_millis(1)..=r.give_up_after).contains(&r.attempt_timeout()),
+            "must be from 1ms to the sink's `retry.give_up_after`",
+        )?;
+
+        let b = &pool.breaker;
+        range(&breaker, "failures", b.failures as usize, 1, 1000)?;
+        check(
+            &breaker,
+            "open_for",
+            (Duration::from_millis(1)..=Duration::from_secs(3600)).contains(&b.open_for),
+            "must be from 1ms to 1h",
         )?;
         Ok(pool)
     }

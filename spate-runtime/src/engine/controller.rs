@@ -67,6 +67,8 @@ pub struct ControllerConfig {
     pub queues: Vec<Arc<ShardQueue>>,
     /// How many sink workers have ended.
     pub workers_ended: Arc<std::sync::atomic::AtomicUsize>,
+    /// The workers, to name one that does not end.
+    pub workers: Vec<Arc<crate::sink::WorkerWatch>>,
     /// The sinks by name: a failure for want of a sink quotes its last error.
     pub sinks: Vec<(&'static str, Arc<SinkStats>)>,
 }

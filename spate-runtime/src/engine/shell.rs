@@ -1,4 +1,4 @@
-//! The thin shell around the machines: threads for drivers, tasks for sink workers, the caller's thread for the
+//! The thin shell around the machines: threads for drivers and sink workers, the caller's thread for the
 //! controller. Nothing is decided here; it only calls `step` and waits as long as the step said.
 
 use std::future::poll_fn;
@@ -6,16 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 
 use super::controller::Controller;
 use super::mailbox::{DriverStatus, Mailbox};
 use crate::failure::{Failure, FailureSlot, panic_text};
+use crate::limits::START_POLL;
 use crate::pipeline::Factory;
-use crate::sink::SinkWorker;
+use crate::sink::{SinkWorker, StartCheck, StartStep, WorkerWatch};
 use crate::thread::Thread;
-use crate::time::Clock;
+use crate::time::{Clock, Time};
 
 /// Starts a driver's thread.
 pub(crate) fn spawn_driver(
@@ -76,42 +77,110 @@ fn run_driver(index: usize, mut thread: Thread, factory: &Factory, failure: &Fai
     }
 }
 
-/// Counts a worker as ended, whatever way it goes: the controller waits for all of them.
-struct CountEnd(Arc<AtomicUsize>);
+/// A sink worker on its thread.
+pub(crate) struct WorkerHandle {
+    pub(crate) thread: JoinHandle<()>,
+    pub(crate) watch: Arc<WorkerWatch>,
+}
 
-impl Drop for CountEnd {
+/// Starts the thread of a sink worker. Each has one of its own, and a tokio runtime on it, so that a write which blocks its
+/// thread harms no other shard.
+pub(crate) fn spawn_worker(
+    worker: SinkWorker,
+    clock: Arc<dyn Clock>,
+    ended: Arc<AtomicUsize>,
+) -> std::io::Result<WorkerHandle> {
+    let watch = worker.watch();
+    let over = Over {
+        watch: Arc::clone(&watch),
+        ended,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let thread = std::thread::Builder::new()
+        .name("spate-sink".into())
+        .spawn(move || {
+            runtime.block_on(run_worker(worker, clock, over));
+            // Nobody waits for a look-up of a name that is still under way.
+            runtime.shutdown_background();
+        })?;
+    Ok(WorkerHandle { thread, watch })
+}
+
+/// Tells that a worker has ended, whatever ended it.
+struct Over {
+    watch: Arc<WorkerWatch>,
+    ended: Arc<AtomicUsize>,
+}
+
+impl Drop for Over {
     fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::Release);
+        self.watch.set_ended();
+        self.ended.fetch_add(1, Ordering::Release);
     }
 }
 
-/// Runs a sink worker to its end.
-pub(crate) async fn run_worker(
-    worker: SinkWorker,
+/// Runs a sink worker to its end; `over` is dropped when it has given its acks back, because the controller then looks at
+/// the trackers for the last time.
+async fn run_worker(worker: SinkWorker, clock: Arc<dyn Clock>, over: Over) {
+    let orphan = worker.orphan();
+    let mut worker = Some(worker);
+    let panicked = step_until_done(&*clock, |now, cx| {
+        let step = || worker.as_mut().map(|worker| worker.step(now, cx));
+        match catch_unwind(AssertUnwindSafe(step)) {
+            Ok(step) => Ok(step.filter(|step| !step.done).map(|step| step.wake_at)),
+            Err(panic) => Err(panic_text(&*panic)),
+        }
+    })
+    .await
+    .err();
+    // Outside of the unwinding: a second panic in there would end the process.
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(worker.take())));
+    if let Some(text) = panicked.or(dropped.err().map(|panic| panic_text(&*panic))) {
+        orphan.begin(&text, over.watch.held_rows());
+        let rest = step_until_done(&*clock, |now, cx| {
+            let step = orphan.step(now, cx);
+            Ok((!step.done).then_some(step.wake_at))
+        });
+        let _: Result<(), String> = rest.await;
+    }
+    drop(over);
+}
+
+/// Runs the look at the sinks before the run.
+pub(crate) async fn run_start_check(
+    mut check: StartCheck,
     clock: Arc<dyn Clock>,
-    failure: Arc<FailureSlot>,
-    ended: Arc<AtomicUsize>,
-) {
-    // Before the worker, so dropped after it: the worker's acks are given back before the controller may look at the
-    // trackers for the last time.
-    let _ended = CountEnd(ended);
-    let mut worker = worker;
+) -> Result<(), Failure> {
+    let mut outcome = Ok(());
+    step_until_done(&*clock, |now, cx| match check.step(now, cx) {
+        // Looked at often, so that a clock that is moved by hand is noticed.
+        StartStep::Wait(wake_at) => Ok(Some(Some(wake_at.min(now.after(START_POLL))))),
+        StartStep::Done(done) => {
+            outcome = done;
+            Ok(None)
+        }
+    })
+    .await
+    .unwrap_or_else(|never: std::convert::Infallible| match never {});
+    outcome
+}
+
+/// Calls `step` until it says that it is done (`None`) or fails; it is called again when it is woken, and at the time that it
+/// asks for.
+async fn step_until_done<E>(
+    clock: &dyn Clock,
+    mut step: impl FnMut(Time, &mut Context<'_>) -> Result<Option<Option<Time>>, E>,
+) -> Result<(), E> {
     let mut sleep = pin!(tokio::time::sleep(std::time::Duration::ZERO));
     poll_fn(|cx| {
         loop {
             let now = clock.now();
-            let step = match catch_unwind(AssertUnwindSafe(|| worker.step(now, cx))) {
-                Ok(step) => step,
-                Err(panic) => {
-                    let text = format!("its worker panicked: {}", panic_text(&*panic));
-                    failure.set(Failure::new(worker.place(), text));
-                    return Poll::Ready(());
-                }
+            let Some(wake_at) = step(now, cx)? else {
+                return Poll::Ready(Ok(()));
             };
-            if step.done {
-                return Poll::Ready(());
-            }
-            let Some(wake_at) = step.wake_at else {
+            let Some(wake_at) = wake_at else {
                 return Poll::Pending;
             };
             sleep
@@ -122,7 +191,7 @@ pub(crate) async fn run_worker(
             }
         }
     })
-    .await;
+    .await
 }
 
 /// Runs the controller on this thread until the run is over; `signalled` is asked between steps.
@@ -144,3 +213,6 @@ pub(crate) fn run_controller(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

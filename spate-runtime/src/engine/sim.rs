@@ -52,7 +52,7 @@ struct Store {
 }
 
 impl ShardWriter for Store {
-    fn write(&mut self, block: &Block) -> SinkFuture {
+    fn write(&mut self, _: usize, block: &Block) -> SinkFuture {
         let data = block.chunks().concat();
         let rows: Vec<(i32, i64)> = data
             .chunks_exact(ROW)
@@ -420,7 +420,10 @@ impl Sim {
                 shared,
                 shard,
                 Arc::clone(&queue),
-                Box::new(store.clone()),
+                Box::new({
+                    let store = store.clone();
+                    move || Box::new(store.clone())
+                }),
                 pool.clone(),
                 options.seed,
             );
@@ -465,6 +468,7 @@ impl Sim {
             deadline,
             queues,
             workers_ended: Arc::clone(&workers_ended),
+            workers: Vec::new(),
             sinks: vec![("sink", Arc::clone(&stats.sinks[0]))],
         };
         let control = Control {

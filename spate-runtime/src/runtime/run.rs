@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::threads::join_all;
+use super::threads::{join_all, join_until};
 use super::{Runtime, Signals, run_id};
-use crate::engine::shell::{run_controller, run_worker, spawn_driver};
+use crate::engine::shell::{WorkerHandle, run_controller, spawn_driver, spawn_worker};
 use crate::engine::{
     Budget, Command, Controller, ControllerConfig, Deadline, Driver, DriverHandle, DriverShared,
     DriverStatus, Mailbox,
@@ -40,6 +40,7 @@ struct Shared {
 struct Started {
     queues: Vec<Vec<Arc<ShardQueue>>>,
     mailboxes: Vec<Arc<Mailbox>>,
+    workers: Vec<WorkerHandle>,
     drivers: Vec<JoinHandle<()>>,
     controller: Option<Controller>,
 }
@@ -105,18 +106,19 @@ impl Runtime {
             }
             return;
         }
-        self.start_workers(shared, &mut started.queues);
+        self.start_workers(shared, started);
         let drivers = self.start_drivers(shared, started);
         self.control(shared, started, drivers, signals);
     }
 
-    /// Starts the worker of every shard; the shards' queues go to `all`, by sink.
-    fn start_workers(&self, shared: &Shared, all: &mut Vec<Vec<Arc<ShardQueue>>>) {
+    /// Starts the worker of every shard; one that cannot be started fails the run.
+    fn start_workers(&self, shared: &Shared, started: &mut Started) {
         let run: Arc<str> = run_id().into();
         for (slot, open) in self.sinks.iter().enumerate() {
             let mut queues = Vec::new();
             for shard in 0..open.sink.shards() {
                 let queue = Arc::new(ShardQueue::new(open.pool.queue.capacity));
+                let sink = Arc::clone(&open.sink);
                 let worker = SinkWorker::new(
                     WorkerShared {
                         sink: open.name,
@@ -127,19 +129,25 @@ impl Runtime {
                     },
                     shard,
                     Arc::clone(&queue),
-                    open.sink.writer(shard),
+                    Box::new(move || sink.writer(shard)),
                     open.pool.clone(),
                     fastrand::u64(..),
                 );
-                self.io.handle.spawn(run_worker(
-                    worker,
-                    Arc::clone(&shared.clock),
-                    Arc::clone(&shared.failure),
-                    Arc::clone(&shared.workers_ended),
-                ));
+                let place = worker.place();
+                let (clock, ended) = (Arc::clone(&shared.clock), Arc::clone(&shared.workers_ended));
+                match spawn_worker(worker, clock, ended) {
+                    Ok(worker) => started.workers.push(worker),
+                    Err(error) => {
+                        let text = format!(
+                            "its thread could not be started: {error}; raise the limit of threads (ulimit -u, the \
+                             container's)"
+                        );
+                        shared.failure.set(Failure::new(place, text));
+                    }
+                }
                 queues.push(queue);
             }
-            all.push(queues);
+            started.queues.push(queues);
         }
     }
 
@@ -222,6 +230,11 @@ impl Runtime {
             deadline: Arc::clone(&shared.deadline),
             queues: started.queues.iter().flatten().cloned().collect(),
             workers_ended: Arc::clone(&shared.workers_ended),
+            workers: started
+                .workers
+                .iter()
+                .map(|worker| Arc::clone(&worker.watch))
+                .collect(),
             sinks: self
                 .sinks
                 .iter()
@@ -244,13 +257,20 @@ impl Runtime {
     fn report(self, shared: &Shared, started: Started) -> ExitReport {
         let Started {
             queues,
+            workers,
             drivers,
             controller,
             ..
         } = started;
         let clock = &*shared.clock;
         let end = exit_by(&shared.deadline, clock.now());
-        let stuck = join_all(drivers, clock, end);
+        let mut stuck = join_all(drivers, clock, end);
+        for worker in workers {
+            if !join_until(worker.thread, clock, end) {
+                stuck += 1;
+                worker.watch.fail_if_stuck(&shared.failure);
+            }
+        }
         let sinks = self.sinks.iter().map(|open| open.name).collect();
         let (mut committed, mut lag) = (Vec::new(), Vec::new());
         let (mut abandoned_batches, mut lost_batches) = (0, 0);
@@ -263,7 +283,6 @@ impl Runtime {
         }
         drop_caught("source", self.source, &shared.failure);
         drop_caught("sink", self.sinks, &shared.failure);
-        // Workers that are left end with the runtime, and their last counts are in the report.
         if !self.io.stop(clock, end) || stuck > 0 {
             tracing::warn!("a thread does not return from user code and is left behind");
         } else {

@@ -75,7 +75,7 @@ impl Pipeline {
                 .check_sink(&config, section.path(), &pool)?;
             if !stage.configured && !section.is_empty() {
                 let text = format!(
-                    "the `{}` sink has no settings but batch, chunk, queue and retry; remove the others",
+                    "the `{}` sink has no settings but batch, chunk, queue, retry and breaker; remove the others",
                     stage.kind
                 );
                 return Err(section.error("", text));
@@ -156,9 +156,19 @@ impl ConfiguredPipeline {
             let context = context(stage.attachment.clone());
             let sink = (stage.open)(&section, stage.row, &context).map_err(at(stage.name))?;
             assert!(sink.shards() > 0, "a sink has at least one shard");
+            let timeout = pool.retry.attempt_timeout();
+            if let Some(slowest) = sink.slowest_attempt().filter(|&slowest| slowest > timeout) {
+                let text = format!(
+                    "an attempt ends after {timeout:?}, but the sink's own timeouts allow it {slowest:?}: raise this one, or \
+                     lower those"
+                );
+                return Err(StartError::Config(
+                    section.error("retry.attempt_timeout", text),
+                ));
+            }
             open_sinks.push(OpenSink {
                 name: stage.name,
-                sink,
+                sink: Arc::from(sink),
                 pool,
             });
         }

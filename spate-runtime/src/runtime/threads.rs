@@ -9,7 +9,7 @@ use crate::time::{Clock, Time};
 const LOOK: Duration = Duration::from_millis(1);
 
 /// Joins a thread that ends until `end`; one that does not is left behind. Whether it ended.
-fn join_until(thread: JoinHandle<()>, clock: &dyn Clock, end: Time) -> bool {
+pub(super) fn join_until(thread: JoinHandle<()>, clock: &dyn Clock, end: Time) -> bool {
     while !thread.is_finished() {
         if clock.now() >= end {
             return false;
@@ -29,7 +29,7 @@ pub(super) fn join_all(threads: Vec<JoinHandle<()>>, clock: &dyn Clock, end: Tim
     left.filter(|ended| !ended).count()
 }
 
-/// The thread of the asynchronous runtime: sink workers, registry look-ups.
+/// The thread of the asynchronous runtime: the looks at the sinks before the run, registry look-ups.
 pub(super) struct IoThread {
     pub(super) handle: tokio::runtime::Handle,
     stop: tokio::sync::oneshot::Sender<()>,

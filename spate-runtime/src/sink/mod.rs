@@ -1,17 +1,26 @@
 //! The contract of a sink: rows are encoded on the driver threads, blocks are written by one worker per shard.
 
 mod block;
+mod breaker;
 mod queue;
 mod retry;
+mod rotation;
+mod start;
 mod worker;
+mod writer;
 
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::time::Duration;
 
 pub use block::{Block, Chunk};
+pub use breaker::{Breaker, Told};
 pub use queue::ShardQueue;
 pub use retry::Backoff;
-pub use worker::{SinkWorker, WorkerShared, WorkerStep};
+pub use rotation::Rotation;
+pub(crate) use start::{StartCheck, StartSink, StartStep};
+pub use worker::{SinkWorker, WorkerShared, WorkerStep, WorkerWatch};
+pub use writer::MakeWriter;
 
 use crate::config::{OpenError, Section};
 use crate::error::{ConnectorError, RowError};
@@ -35,27 +44,63 @@ pub struct Column {
     pub ty: &'static str,
 }
 
-/// A future of a sink, boxed once per block.
+/// An attempt to write a block, boxed once per attempt.
 pub type SinkFuture = Pin<Box<dyn Future<Output = Result<(), ConnectorError>> + Send>>;
+
+/// A look at a replica before the run.
+pub type CheckFuture = Pin<Box<dyn Future<Output = Result<Checked, ConnectorError>> + Send>>;
+
+/// What a look at a replica found, beside that blocks can be written to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What an operator should know, one sentence each; logged once at start.
+    pub warnings: Vec<String>,
+}
 
 /// An opened sink.
 pub trait Sink: Send + Sync {
     /// How many shards rows are spread over; at least one.
     fn shards(&self) -> usize;
 
-    /// Looks at the server: reachable, the table there, its columns as compiled. Repeated while retryable, until the
-    /// start-up timeout.
-    fn check(&self) -> SinkFuture;
+    /// The longest time that one attempt may take by the timeouts that the configuration sets for the sink itself, if it
+    /// sets any; a `retry.attempt_timeout` that is shorter is refused.
+    fn slowest_attempt(&self) -> Option<Duration> {
+        None
+    }
 
-    /// The writer of one shard.
+    /// A writer of one shard. Called for the start-up check, for the run, and again after a panic in a writer.
     fn writer(&self, shard: usize) -> Box<dyn ShardWriter>;
 }
 
 /// Writes blocks to one shard.
+///
+/// A replica is a server that has, or gets, all rows of the shard: a block is written to one of them. Its number is below
+/// [`replicas`](ShardWriter::replicas). A panic in any of these calls or in a future costs the block that was written and
+/// no other; the writer is then made anew.
 pub trait ShardWriter: Send {
-    /// Begins one attempt to write the block; the future ends when it is durable. The worker repeats the same block
-    /// with the same token after a retryable error, and drops the future at the drain's deadline.
-    fn write(&mut self, block: &Block) -> SinkFuture;
+    /// How many replicas the shard has, at least one; always the same.
+    fn replicas(&self) -> usize {
+        1
+    }
+
+    /// Where a replica is, for messages: its address without credentials.
+    fn place(&self, replica: usize) -> String {
+        format!("replica {replica}")
+    }
+
+    /// Looks at a replica before the run: reachable, the table there, its columns as compiled. Repeated while the error is
+    /// retryable, until `pipeline.startup_timeout`.
+    fn check(&mut self, replica: usize) -> CheckFuture {
+        let _ = replica;
+        Box::pin(std::future::ready(Ok(Checked::default())))
+    }
+
+    /// Begins one attempt to write the block to a replica; the future ends when it is durable.
+    ///
+    /// After a retryable error the worker writes the same block with the same token again, to the next replica. A fatal
+    /// error is about the block: no replica takes it. The future is dropped at `retry.attempt_timeout` and at the drain's
+    /// deadline; nothing of it may reach the next attempt. Futures run on a thread and a tokio runtime of their shard.
+    fn write(&mut self, replica: usize, block: &Block) -> SinkFuture;
 }
 
 /// A sink as the pipeline language knows it.

@@ -68,6 +68,13 @@ impl ShardQueue {
         self.chunks.pop()
     }
 
+    /// Drops what is queued, so that its acks fail; the number of rows.
+    pub(crate) fn abandon(&self) -> usize {
+        std::iter::from_fn(|| self.pop())
+            .map(|chunk| chunk.rows())
+            .sum()
+    }
+
     pub(super) fn flushes(&self) -> u64 {
         self.flushes.load(Ordering::Acquire)
     }

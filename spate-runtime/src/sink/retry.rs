@@ -56,6 +56,7 @@ mod tests {
             max: Duration::from_secs(10),
             multiplier: 2.0,
             jitter: 0.2,
+            attempt_timeout: None,
             give_up_after: Duration::from_secs(60),
         }
     }

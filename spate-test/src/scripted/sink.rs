@@ -163,10 +163,6 @@ impl Sink for ScriptedSink {
         self.state().shards
     }
 
-    fn check(&self) -> SinkFuture {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
     fn writer(&self, shard: usize) -> Box<dyn ShardWriter> {
         Box::new(Writer {
             sink: self.clone(),
@@ -181,11 +177,11 @@ struct Writer {
 }
 
 impl ShardWriter for Writer {
-    fn write(&mut self, block: &Block) -> SinkFuture {
+    fn write(&mut self, replica: usize, block: &Block) -> SinkFuture {
         let mut state = self.sink.state();
         let attempt = Attempt {
             shard: self.shard,
-            replica: 0,
+            replica,
             token: block.token().to_owned(),
             rows: block.rows(),
             bytes: block.bytes(),

@@ -114,7 +114,11 @@ struct BadWriter {
 }
 
 impl ShardWriter for BadWriter {
-    fn write(&mut self, block: &Block) -> SinkFuture {
+    fn replicas(&self) -> usize {
+        self.inner.replicas()
+    }
+
+    fn write(&mut self, replica: usize, block: &Block) -> SinkFuture {
         self.writes += 1;
         let chunks = block.chunks().to_vec();
         if self.bug == Planted::TokenComesTwice {
@@ -122,28 +126,28 @@ impl ShardWriter for BadWriter {
             let token = block.token().replace(|c: char| c.is_ascii_digit(), "");
             return self
                 .inner
-                .write(&Block::for_test(chunks, block.rows(), token));
+                .write(replica, &Block::for_test(chunks, block.rows(), token));
         }
         if !self.writes.is_multiple_of(NOW_AND_THEN) {
-            return self.inner.write(block);
+            return self.inner.write(replica, block);
         }
         match self.bug {
             Planted::StoreLosesABlock => Box::pin(std::future::ready(Ok(()))),
             Planted::StoreLosesAChunk => {
                 let kept = chunks[..chunks.len() - 1].to_vec();
                 if kept.is_empty() {
-                    return self.inner.write(block);
+                    return self.inner.write(replica, block);
                 }
                 let block = Block::for_test(kept, block.rows(), block.token());
-                self.inner.write(&block)
+                self.inner.write(replica, &block)
             }
             Planted::WriterAnswersEarly => {
                 // The write goes on for a moment, but the answer does not wait for it.
-                drop(self.inner.write(block));
+                drop(self.inner.write(replica, block));
                 Box::pin(std::future::ready(Ok(())))
             }
             Planted::WriterSwallowsErrors => {
-                let write = self.inner.write(block);
+                let write = self.inner.write(replica, block);
                 Box::pin(async move {
                     // This is the bug.
                     let _ = write.await;
@@ -153,16 +157,16 @@ impl ShardWriter for BadWriter {
             Planted::TokenChanges => {
                 let token = format!("{}-{}", block.token(), self.writes);
                 self.inner
-                    .write(&Block::for_test(chunks, block.rows(), token))
+                    .write(replica, &Block::for_test(chunks, block.rows(), token))
             }
             Planted::BytesChange => {
                 let mut data = chunks.concat();
                 let middle = data.len() / 2;
                 data[middle] ^= 1;
                 let block = Block::for_test(vec![data.into()], block.rows(), block.token());
-                self.inner.write(&block)
+                self.inner.write(replica, &block)
             }
-            _ => self.inner.write(block),
+            _ => self.inner.write(replica, block),
         }
     }
 }

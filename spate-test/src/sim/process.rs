@@ -139,11 +139,18 @@ impl Process {
             let mut of_sink = Vec::new();
             for shard in 0..of.shards {
                 let queue = Arc::new(ShardQueue::new(of.pool.queue.capacity));
-                let writer = WatchedWriter {
-                    inner: sink.writer(shard),
-                    truth: truth.clone(),
-                    at: (id, slot, shard),
-                    failure: Arc::clone(&failure),
+                let writer = {
+                    let (sink, truth) = (sink.clone(), truth.clone());
+                    let (failure, planted) = (Arc::clone(&failure), setting.planted);
+                    move || {
+                        let watched = WatchedWriter {
+                            inner: sink.writer(shard),
+                            truth: truth.clone(),
+                            at: (id, slot, shard),
+                            failure: Arc::clone(&failure),
+                        };
+                        Planted::writer(planted, Box::new(watched))
+                    }
                 };
                 let shared = WorkerShared {
                     sink: SINKS[slot],
@@ -152,12 +159,11 @@ impl Process {
                     deadline: Arc::clone(&deadline),
                     run: Arc::clone(&run),
                 };
-                let writer = Planted::writer(setting.planted, Box::new(writer));
                 let worker = SinkWorker::new(
                     shared,
                     shard,
                     Arc::clone(&queue),
-                    writer,
+                    Box::new(writer),
                     of.pool.clone(),
                     rng.u64(..),
                 );
@@ -236,6 +242,7 @@ impl Process {
             deadline: Arc::clone(&deadline),
             queues: queues.into_iter().flatten().collect(),
             workers_ended: Arc::clone(&workers_ended),
+            workers: Vec::new(),
             sinks: (0..plan.sinks.len())
                 .map(|slot| (SINKS[slot], machines::sink_stats(&stats, slot)))
                 .collect(),

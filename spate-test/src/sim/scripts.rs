@@ -172,7 +172,12 @@ impl SinkScript for DrawnSink {
         let mut reply = self.draw(attempt);
         let most = self.latency.as_millis() as u64;
         reply.after = match self.dice.hits(Fault::WriteSlow) {
-            true => self.dice.millis(1, 8_000),
+            true => {
+                // It can take longer than an attempt may.
+                let place = format!("sink `{}` shard {}", super::SINKS[self.sink], attempt.shard);
+                self.truth.state().cause(self.process, place);
+                self.dice.millis(1, 8_000)
+            }
             false if most > 0 => self.dice.millis(0, most),
             false => Duration::ZERO,
         };

@@ -189,7 +189,15 @@ pub(super) struct WatchedWriter {
 }
 
 impl ShardWriter for WatchedWriter {
-    fn write(&mut self, block: &Block) -> SinkFuture {
+    fn replicas(&self) -> usize {
+        self.inner.replicas()
+    }
+
+    fn place(&self, replica: usize) -> String {
+        self.inner.place(replica)
+    }
+
+    fn write(&mut self, replica: usize, block: &Block) -> SinkFuture {
         let data = block.chunks().concat();
         let mut truth = self.truth.state();
         if self.failure.is_set() {
@@ -211,7 +219,7 @@ impl ShardWriter for WatchedWriter {
             rows,
             again: true,
         };
-        write.inner = Some(self.inner.write(block));
+        write.inner = Some(self.inner.write(replica, block));
         Box::pin(write)
     }
 }

@@ -7,8 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use spate::connector::error::{ConnectorError, RowError};
-use spate::connector::sink::{RowEncoder, RowInfo, ShardWriter, Sink, SinkFuture, SinkKind};
+use spate::connector::error::RowError;
+use spate::connector::sink::{
+    Block, CheckFuture, RowEncoder, RowInfo, ShardWriter, Sink, SinkFuture, SinkKind,
+};
 use spate::connector::source::{Attachment, OpenContext};
 use spate::connector::{OpenError, Section};
 use spate::{Config, MemorySource, Pipeline, RuntimeOptions};
@@ -66,13 +68,19 @@ impl Sink for Deaf {
         1
     }
 
-    fn check(&self) -> SinkFuture {
+    fn writer(&self, _: usize) -> Box<dyn ShardWriter> {
+        Box::new(Deaf)
+    }
+}
+
+impl ShardWriter for Deaf {
+    fn check(&mut self, _: usize) -> CheckFuture {
         say("checking");
-        Box::pin(std::future::pending::<Result<(), ConnectorError>>())
+        Box::pin(std::future::pending())
     }
 
-    fn writer(&self, shard: usize) -> Box<dyn ShardWriter> {
-        ScriptedSink::default().writer(shard)
+    fn write(&mut self, _: usize, _: &Block) -> SinkFuture {
+        unreachable!("the run never begins")
     }
 }
 

@@ -120,23 +120,23 @@ fn without_tail(text: &str) -> (&str, Option<String>) {
     )
 }
 
-/// Control characters and runs of spaces become one space; long texts are cut.
+/// Control characters and runs of spaces become one space. A long text loses its middle: the server tells the error first,
+/// and at the end the row and the column.
 fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for word in text
+    let words: Vec<&str> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
-    {
-        if line.len() + word.len() > MAX_TEXT {
-            line.push_str(" ..");
-            break;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+        .collect();
+    let line = words.join(" ");
+    if line.len() <= MAX_TEXT {
+        return line;
     }
-    line
+    let (head, tail) = (MAX_TEXT * 3 / 4, line.len() - MAX_TEXT / 4);
+    format!(
+        "{} .. {}",
+        &line[..line.floor_char_boundary(head)],
+        &line[line.ceil_char_boundary(tail)..]
+    )
 }
 
 #[cfg(test)]
@@ -256,6 +256,20 @@ mod tests {
     }
 
     #[test]
+    fn a_long_text_keeps_the_row_that_it_ends_with() {
+        let text = format!(
+            "Code: 27. DB::Exception: Cannot parse input: {} (at row 501). (CANNOT_PARSE_INPUT_ASSERTION_FAILED)",
+            "é".repeat(5_000)
+        );
+        let e = found(None, &text);
+        assert!(
+            e.text.starts_with("Cannot parse input: é") && e.text.ends_with("(at row 501)"),
+            "{}",
+            e.text
+        );
+    }
+
+    #[test]
     fn long_texts_and_control_characters_do_not_reach_the_log() {
         let e = found(
             None,
@@ -265,7 +279,7 @@ mod tests {
             ),
         );
         assert!(
-            e.text.starts_with("a b [31m word") && e.text.ends_with(" .."),
+            e.text.starts_with("a b [31m word") && e.text.contains(" .. "),
             "{}",
             e.text
         );

@@ -86,7 +86,7 @@ fn parse(mut answer: &[u8]) -> Option<Vec<TableColumn>> {
 }
 
 /// A LEB128 length and that many bytes.
-fn string(rest: &mut &[u8]) -> Option<String> {
+pub(super) fn string(rest: &mut &[u8]) -> Option<String> {
     let mut length = 0_usize;
     for shift in (0..28).step_by(7) {
         let (&byte, tail) = rest.split_first()?;

@@ -47,13 +47,35 @@ pub(super) fn with_token(insert: &str, token: &str) -> String {
 ///
 /// They carry the settings of an insert, so that one that the server does not take is found at start.
 pub(super) fn columns(config: &Config) -> String {
-    const STATEMENT: &str = "SELECT name, type, default_kind FROM system.columns \
-                             WHERE database = {database:String} AND table = {table:String} ORDER BY position \
-                             FORMAT RowBinary";
+    about_table(
+        config,
+        "SELECT name, type, default_kind FROM system.columns \
+         WHERE database = {database:String} AND table = {table:String} ORDER BY position \
+         FORMAT RowBinary",
+    )
+}
+
+/// The parameters of a query for what decides about deduplication, as RowBinary: the table's engine and its full definition,
+/// the server's default windows, and the user's settings. A scalar query without a row gives an empty text.
+pub(super) fn tokens(config: &Config) -> String {
+    about_table(
+        config,
+        "SELECT engine, engine_full, \
+         (SELECT ifNull(any(value), '') FROM system.merge_tree_settings WHERE name = 'non_replicated_deduplication_window'), \
+         (SELECT ifNull(any(value), '') FROM system.replicated_merge_tree_settings \
+         WHERE name = 'replicated_deduplication_window'), \
+         (SELECT ifNull(any(value), '') FROM system.settings WHERE name = 'deduplicate_insert'), \
+         (SELECT ifNull(any(value), '') FROM system.settings WHERE name = 'insert_deduplicate') \
+         FROM system.tables WHERE database = {database:String} AND name = {table:String} \
+         FORMAT RowBinary",
+    )
+}
+
+fn about_table(config: &Config, statement: &str) -> String {
     parameters(
         &config.settings,
         &[
-            ("query", STATEMENT),
+            ("query", statement),
             ("database", &config.database),
             ("param_database", &config.database),
             ("param_table", &config.table),

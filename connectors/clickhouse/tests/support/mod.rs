@@ -14,7 +14,7 @@ use bytes::Bytes;
 use spate_clickhouse::ClickHouse;
 use spate_runtime::config::{Config, OpenError};
 use spate_runtime::error::ConnectorError;
-use spate_runtime::sink::{Block, Column, RowInfo, ShardWriter, Sink, SinkFuture, SinkKind};
+use spate_runtime::sink::{Block, Column, RowInfo, ShardWriter, Sink, SinkKind};
 use spate_runtime::source::OpenContext;
 
 /// A bound for every wait of a test, far above what any of them needs.
@@ -136,6 +136,17 @@ impl Received {
             .collect()
     }
 
+    /// The answer to a question about the table, if it is one.
+    fn asked_about_the_table(&self) -> Option<Vec<u8>> {
+        let query = self.parameter("query")?;
+        if query.contains("FROM system.columns") {
+            return Some(columns_of(COLUMNS));
+        }
+        query
+            .contains("FROM system.tables")
+            .then(|| texts(&["ReplicatedMergeTree", "", "0", "100", "enable", "1"]))
+    }
+
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         self.parameters()
             .into_iter()
@@ -144,8 +155,28 @@ impl Received {
     }
 }
 
+/// Texts in RowBinary.
+pub(crate) fn texts(texts: &[&str]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for text in texts {
+        out.push(u8::try_from(text.len()).expect("a short text"));
+        out.extend_from_slice(text.as_bytes());
+    }
+    out
+}
+
+/// What a server tells of a table with these columns.
+pub(crate) fn columns_of(columns: &[Column]) -> Vec<u8> {
+    let columns = columns.iter();
+    columns
+        .flat_map(|column| texts(&[column.name, column.ty, ""]))
+        .collect()
+}
+
 struct Shared {
     steps: Mutex<VecDeque<Step>>,
+    /// Whether the questions about the table have a step in the script as well.
+    asks: bool,
     received: Mutex<Vec<Received>>,
     connections: AtomicUsize,
     ended: AtomicBool,
@@ -164,12 +195,23 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
+    /// Steps for the inserts only: questions about the table are answered by themselves and kept out of what was received.
     pub(crate) fn new(steps: impl IntoIterator<Item = Step>) -> Scripted {
+        Scripted::start(steps, false)
+    }
+
+    /// Steps for every request.
+    pub(crate) fn for_all(steps: impl IntoIterator<Item = Step>) -> Scripted {
+        Scripted::start(steps, true)
+    }
+
+    fn start(steps: impl IntoIterator<Item = Step>, asks: bool) -> Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its address");
         let (sender, closed) = channel();
         let shared = Arc::new(Shared {
             steps: Mutex::new(steps.into_iter().collect()),
+            asks,
             received: Mutex::default(),
             connections: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
@@ -259,17 +301,26 @@ fn serve(mut stream: TcpStream, connection: usize, shared: &Shared) {
                     .map(|v| v.trim().to_owned())
             })
             .map_or(0, |value| value.parse().expect("a length"));
+        let mut received = Received {
+            head,
+            body: Vec::new(),
+            connection,
+        };
+        if let Some(list) = received.asked_about_the_table().filter(|_| !shared.asks) {
+            let mut answer =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", list.len()).into_bytes();
+            answer.extend(list);
+            if stream.write_all(&answer).is_err() {
+                return;
+            }
+            continue;
+        }
         let step = shared
             .steps
             .lock()
             .expect("no panic")
             .pop_front()
             .expect("a step for this request");
-        let mut received = Received {
-            head,
-            body: Vec::new(),
-            connection,
-        };
         if step.reads == Reads::All {
             while buffer.len() < length {
                 if !read_more(&mut stream, &mut buffer, shared) {
@@ -371,8 +422,23 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
+    /// Looks at every replica of every shard.
     pub(crate) fn check(&self) -> Result<(), ConnectorError> {
-        self.bounded(self.sink.check())
+        self.warnings().map(drop)
+    }
+
+    /// [`Opened::check`], and what it warns of.
+    pub(crate) fn warnings(&self) -> Result<Vec<String>, ConnectorError> {
+        let mut warnings = Vec::new();
+        for shard in 0..self.sink.shards() {
+            let mut writer = self.sink.writer(shard);
+            for replica in 0..writer.replicas() {
+                let look = writer.check(replica);
+                let looked = self.bounded(look);
+                warnings.extend(looked.map_err(|e| placed(&*writer, replica, e))?.warnings);
+            }
+        }
+        Ok(warnings)
     }
 
     pub(crate) fn write(
@@ -380,10 +446,21 @@ impl Opened {
         writer: &mut Box<dyn ShardWriter>,
         block: &Block,
     ) -> Result<(), ConnectorError> {
-        self.bounded(writer.write(block))
+        self.write_to(writer, 0, block)
     }
 
-    fn bounded(&self, attempt: SinkFuture) -> Result<(), ConnectorError> {
+    pub(crate) fn write_to(
+        &self,
+        writer: &mut Box<dyn ShardWriter>,
+        replica: usize,
+        block: &Block,
+    ) -> Result<(), ConnectorError> {
+        let attempt = writer.write(replica, block);
+        self.bounded(attempt)
+            .map_err(|error| placed(&**writer, replica, error))
+    }
+
+    fn bounded<T>(&self, attempt: impl Future<Output = T>) -> T {
         let bounded = async {
             tokio::time::timeout(PATIENCE, attempt)
                 .await
@@ -405,6 +482,12 @@ impl Opened {
             }
         });
     }
+}
+
+/// An error as the engine reports it: with its place.
+fn placed(writer: &dyn ShardWriter, replica: usize, mut error: ConnectorError) -> ConnectorError {
+    error.message = format!("{}: {}", writer.place(replica), error.message);
+    error
 }
 
 /// Opens the sink with the section `sink` of a configuration text.

@@ -32,7 +32,12 @@ fn the_defaults_are_the_documented_ones_and_hold_together() {
         (Duration::from_millis(100), Duration::from_secs(10))
     );
     assert_eq!((pool.retry.multiplier, pool.retry.jitter), (2.0, 0.2));
+    assert_eq!(pool.retry.attempt_timeout(), Duration::from_secs(60));
     assert_eq!(pool.retry.give_up_after, Duration::from_secs(120));
+    assert_eq!(
+        (pool.breaker.failures, pool.breaker.open_for),
+        (3, Duration::from_secs(5))
+    );
 }
 
 #[test]
@@ -43,7 +48,8 @@ sink:
   batch: {max_rows: 1, max_bytes: 1MiB, linger: 0ms}
   chunk: {target_bytes: 1KiB, linger: 5ms}
   queue: {capacity: 64}
-  retry: {initial: 1ms, max: 1ms, multiplier: 1, jitter: 0, give_up_after: 1ms}
+  retry: {initial: 1ms, max: 1ms, multiplier: 1, jitter: 0, attempt_timeout: 1ms, give_up_after: 1ms}
+  breaker: {failures: 1, open_for: 1h}
 ";
     let config = config(text);
     let mut sink = config.sink_section("s", true).unwrap();
@@ -54,6 +60,11 @@ sink:
     );
     assert_eq!((pool.chunk.target_bytes, pool.queue.capacity), (1024, 64));
     assert_eq!((pool.retry.multiplier, pool.retry.jitter), (1.0, 0.0));
+    assert_eq!(pool.retry.attempt_timeout(), Duration::from_millis(1));
+    assert_eq!(
+        (pool.breaker.failures, pool.breaker.open_for),
+        (1, Duration::from_secs(3600))
+    );
     let left: std::collections::BTreeMap<String, String> = sink.parse().unwrap();
     assert_eq!(
         left.into_keys().collect::<Vec<_>>(),
@@ -110,6 +121,34 @@ fn a_setting_out_of_its_range_is_refused_by_its_path() {
             "2:11: sink.retry.give_up_after: must be at least the sink's `retry.initial`",
         ),
         (
+            "retry: {attempt_timeout: 0s}",
+            "2:11: sink.retry.attempt_timeout: must be from 1ms to the sink's `retry.give_up_after`",
+        ),
+        (
+            "retry: {attempt_timeout: 3m}",
+            "2:11: sink.retry.attempt_timeout: must be from 1ms to the sink's `retry.give_up_after`",
+        ),
+        (
+            "breaker: {failures: 0}",
+            "2:13: sink.breaker.failures: must be from 1 to 1000",
+        ),
+        (
+            "breaker: {failures: 1001}",
+            "2:13: sink.breaker.failures: must be from 1 to 1000",
+        ),
+        (
+            "breaker: {open_for: 0s}",
+            "2:13: sink.breaker.open_for: must be from 1ms to 1h",
+        ),
+        (
+            "breaker: {open_for: 2h}",
+            "2:13: sink.breaker.open_for: must be from 1ms to 1h",
+        ),
+        (
+            "breaker: {open_fro: 5s}",
+            "2:13: sink.breaker.open_fro: unknown key; did you mean `open_for`? known keys: failures, ",
+        ),
+        (
             "retry: {intial: 10ms}",
             "2:11: sink.retry.intial: unknown key; did you mean `initial`? known keys: initial, ",
         ),
@@ -121,4 +160,10 @@ fn a_setting_out_of_its_range_is_refused_by_its_path() {
         let found = pool(sink).unwrap_err();
         assert!(found.starts_with(&format!("spate.yaml:{error}")), "{found}");
     }
+}
+
+#[test]
+fn an_attempt_is_bounded_by_the_time_for_all_of_them_unless_it_is_set() {
+    let pool = pool("retry: {give_up_after: 2s}").unwrap();
+    assert_eq!(pool.retry.attempt_timeout(), Duration::from_secs(2));
 }

@@ -97,6 +97,11 @@ impl Controller {
 
     /// Shards whose worker did not end with the drain.
     pub(super) fn fail_for_late_workers(&mut self, late: usize) {
+        let failure = &self.config.failure;
+        let stuck = self.config.workers.iter();
+        if stuck.filter(|worker| worker.fail_if_stuck(failure)).count() > 0 {
+            return;
+        }
         let text = format!(
             "workers that did not stop within checkpoint.drain_timeout: {late} of {}; a call of a sink does not return; {}",
             self.config.queues.len(),

@@ -64,6 +64,7 @@ impl Answers {
     }
 }
 
+#[derive(Clone)]
 struct Writer {
     part: Part,
     answers: Answers,
@@ -72,7 +73,7 @@ struct Writer {
 }
 
 impl ShardWriter for Writer {
-    fn write(&mut self, _: &Block) -> SinkFuture {
+    fn write(&mut self, _: usize, _: &Block) -> SinkFuture {
         *self.written.lock().unwrap().entry(self.part).or_default() += 1;
         let (part, answers) = (self.part, self.answers.clone());
         Box::pin(std::future::poll_fn(move |_| answers.poll(part)))
@@ -145,13 +146,14 @@ impl Fan {
                     deadline: Arc::clone(&deadline),
                     run: "run".into(),
                 };
-                let writer = Box::new(Writer {
+                let writer = Writer {
                     part,
                     answers: answers.clone(),
                     written: Arc::clone(&written),
-                });
+                };
+                let make = Box::new(move || Box::new(writer.clone()) as Box<dyn ShardWriter>);
                 let worker =
-                    SinkWorker::new(shared, shard, Arc::clone(queue), writer, pool.clone(), 1);
+                    SinkWorker::new(shared, shard, Arc::clone(queue), make, pool.clone(), 1);
                 workers.push((part, worker));
             }
             outputs.push(SinkOutput::new(pool.chunk.clone(), of_sink.clone()));
