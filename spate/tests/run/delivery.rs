@@ -294,6 +294,7 @@ sink: { batch: { max_rows: 1, linger: 10ms }, chunk: { target_bytes: 1KiB, linge
     let report = s.run.end_within(Duration::from_secs(60));
     assert_eq!(report.exit_code(), 1);
     let failure = report.failure().expect("a failure");
-    assert_eq!(failure.to_string(), "sink `store` shard 0: no");
+    assert_eq!(failure.place(), "sink `store` shard 0");
+    assert!(failure.message().ends_with(": no"), "{failure}");
     assert_eq!(s.source.last_committed(0), None);
 }
