@@ -123,6 +123,16 @@ struct Fan {
 impl Fan {
     /// A driver with a lane of so many records for each partition, and blocks of at most `max_rows`.
     fn new(partitions: i32, records: i64, max_pending: usize, max_rows: usize) -> Fan {
+        Fan::with_queues(64, partitions, records, max_pending, max_rows)
+    }
+
+    fn with_queues(
+        capacity: usize,
+        partitions: i32,
+        records: i64,
+        max_pending: usize,
+        max_rows: usize,
+    ) -> Fan {
         let (failure, deadline) = (Arc::<FailureSlot>::default(), Arc::<Deadline>::default());
         let stats = Arc::new(Stats::new(GRAPH.nodes.len(), SINKS));
         let mut pool = SinkPoolConfig::default();
@@ -136,7 +146,9 @@ impl Fan {
         );
         let (mut queues, mut workers, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
         for sink in 0..SINKS {
-            let of_sink: Vec<_> = (0..SHARDS).map(|_| Arc::new(ShardQueue::new(64))).collect();
+            let of_sink: Vec<_> = (0..SHARDS)
+                .map(|_| Arc::new(ShardQueue::new(capacity)))
+                .collect();
             for (shard, queue) in of_sink.iter().enumerate() {
                 let part = (sink, shard);
                 let shared = WorkerShared {
@@ -466,4 +478,18 @@ fn a_lane_that_goes_renews_the_state_once_and_a_stop_does_not() {
     fan.mailbox.send(Command::Drop(vec![LaneId(1)]));
     fan.mailbox.send(Command::Stop);
     assert_eq!(fan.step(everywhere), DriverStep::Ended);
+}
+
+#[test]
+fn lanes_take_turns_when_there_is_room_for_one_batch_only() {
+    let mut fan = Fan::with_queues(1, 3, 80_000, 4, 8);
+    fan.answers.store_all();
+    for _ in 0..300 {
+        fan.step(everywhere);
+    }
+    let watermarks: Vec<i64> = (0..3)
+        .map(|lane| fan.progress(lane).watermark.unwrap_or(0))
+        .collect();
+    let (least, most) = (watermarks.iter().min(), watermarks.iter().max());
+    assert!(least.unwrap() * 2 >= *most.unwrap(), "{watermarks:?}");
 }
