@@ -334,7 +334,7 @@ fn a_write_that_never_ends_stops_the_run_and_the_report_says_what_was_waited_for
     assert_eq!(failure.place(), "partition memory/1");
     let text = failure.message();
     assert!(
-        text.starts_with("stalled: the batch from offset 0 is neither stored nor given up after"),
+        text.starts_with("stalled (checkpoint.stalled_fail_after): the batch from offset 0 is neither stored nor given up after"),
         "{text}"
     );
     assert!(text.contains("batches in flight: 1;"), "{text}");

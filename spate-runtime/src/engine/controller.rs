@@ -404,7 +404,7 @@ impl Controller {
             let shards = self.config.queues.len();
             let ended = self.config.workers_ended.load(Ordering::Acquire);
             if ended >= shards || late(ABORT_GRACE) {
-                self.fail_for_failed_batches();
+                self.fail_for_failed_batches(late(Duration::ZERO));
                 if ended < shards {
                     self.fail_for_late_workers(shards - ended);
                 }

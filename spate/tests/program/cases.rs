@@ -15,7 +15,7 @@ sink: { batch: { linger: 1h }, chunk: { linger: 1h } }
 /// A drain that is soon given up.
 const SHORT: &str = "
 pipeline: { threads: 1, pin: false }
-checkpoint: { interval: 60s, drain_timeout: 300ms }
+checkpoint: { interval: 60s, drain_timeout: 3s }
 sink: { batch: { linger: 1h }, chunk: { linger: 1h } }
 ";
 
@@ -59,19 +59,19 @@ cases! {
     fn a_signal_drains_and_the_report_is_printed_once() {
         for signal in ["TERM", "INT"] {
             let mut process = Process::start("writes", LATE);
-            process.wrote("read");
+            process.wrote("ALL LINES FED");
             process.signal(signal);
             let end = process.finish();
             clean(&end);
             assert_eq!(end.err.matches("pipeline `lines` completed").count(), 1, "{}", end.err);
             assert_eq!(end.err.matches("committed memory/0").count(), 1, "{}", end.err);
-            assert_eq!(end.out, "read\n");
+            assert_eq!(end.out, "ALL LINES FED\n");
         }
     }
 
     fn a_signal_while_a_sink_does_not_answer_at_start_ends_the_process_cleanly() {
         let mut process = Process::start("unheard", "pipeline: { startup_timeout: 1h }");
-        process.wrote("checking");
+        process.wrote("SINK CHECKED");
         process.signal("TERM");
         let end = process.finish();
         assert_eq!(end.code, Some(0), "{}", end.err);
@@ -80,7 +80,7 @@ cases! {
 
     fn a_second_signal_at_start_ends_the_process_as_well() {
         let mut process = Process::start("unheard", "pipeline: { startup_timeout: 1h }");
-        process.wrote("checking");
+        process.wrote("SINK CHECKED");
         process.signal("INT");
         process.signal("INT");
         let end = process.finish();
@@ -90,10 +90,10 @@ cases! {
 
     fn a_sink_that_hangs_does_not_keep_the_process() {
         let mut process = Process::start("hangs", SHORT);
-        process.wrote("read");
+        process.wrote("ALL LINES FED");
         process.signal("TERM");
         let end = process.finish();
-        assert_eq!(end.code, Some(1), "{}", end.err);
+        assert_eq!(end.code, Some(1), "{:?} {}", end.signal, end.err);
         let report = end.report();
         for part in [
             "pipeline `lines` failed: records=3 store.rows=0 ",
@@ -107,7 +107,7 @@ cases! {
 
     fn a_closure_that_does_not_return_does_not_keep_the_process() {
         let mut process = Process::start("loops", SHORT);
-        process.wrote("looping");
+        process.wrote("CLOSURE LOOPS");
         process.signal("TERM");
         let end = process.finish();
         assert_eq!(end.code, Some(1), "{}", end.err);
@@ -117,7 +117,7 @@ cases! {
     fn a_second_signal_ends_the_process_at_once_with_its_own_code() {
         for (first, second, code) in [("TERM", "TERM", 143), ("INT", "INT", 130), ("TERM", "INT", 130), ("INT", "TERM", 143)] {
             let mut process = Process::start("hangs", &LATE.replace("20s", "1h"));
-            process.wrote("read");
+            process.wrote("ALL LINES FED");
             process.signal(first);
             process.wrote("draining");
             process.signal(second);
@@ -129,7 +129,7 @@ cases! {
 
     fn a_second_signal_ends_a_process_whose_closure_does_not_return() {
         let mut process = Process::start("loops", &LATE.replace("20s", "1h"));
-        process.wrote("looping");
+        process.wrote("CLOSURE LOOPS");
         process.signal("TERM");
         process.wrote("draining");
         process.signal("TERM");
@@ -145,7 +145,7 @@ cases! {
 
     fn every_skipped_record_is_in_the_report_and_those_without_a_line_are_counted_in_the_log() {
         let mut process = Process::start("skips", LATE);
-        process.wrote("read");
+        process.wrote("ALL LINES FED");
         process.signal("TERM");
         let end = process.finish();
         assert_eq!(end.code, Some(0), "{}", end.err);

@@ -21,7 +21,7 @@ fn look(line: &[u8]) -> Vec<u8> {
     match line {
         b"panic" => panic!("asked to"),
         b"loop" => {
-            say("looping");
+            say("CLOSURE LOOPS");
             loop {
                 thread::sleep(Duration::from_secs(1));
             }
@@ -75,7 +75,7 @@ impl Sink for Deaf {
 
 impl ShardWriter for Deaf {
     fn check(&mut self, _: usize) -> CheckFuture {
-        say("checking");
+        say("SINK CHECKED");
         Box::pin(std::future::pending())
     }
 
@@ -123,7 +123,7 @@ fn feed(source: MemorySource, lines: Vec<&'static str>) {
         while source.position(0) < lines.len() as i64 {
             thread::sleep(Duration::from_millis(5));
         }
-        say("read");
+        say("ALL LINES FED");
         if let Some(path) = std::env::var_os("SPATE_PROGRAM_READ") {
             std::fs::write(path, "read").expect("written");
         }

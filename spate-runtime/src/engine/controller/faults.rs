@@ -68,13 +68,19 @@ impl Controller {
     }
 
     /// When all who give batches up have ended: the failure of one of which nobody said why.
-    pub(super) fn fail_for_failed_batches(&mut self) {
+    pub(super) fn fail_for_failed_batches(&mut self, late: bool) {
         if self.has_failed_batches()
             && !self.config.failure.is_set()
             && let Some((partition, offset)) = &self.given_up
         {
+            // Sinks say so themselves; a driver that came late to its own rows only lets them go.
+            let why = if late {
+                ", because checkpoint.drain_timeout passed before its rows reached a sink"
+            } else {
+                ""
+            };
             let text = format!(
-                "a batch at or after offset {offset} was given up; {}",
+                "a batch at or after offset {offset} was given up{why}; {}",
                 self.last_errors()
             );
             let failure = Failure::new(format!("partition {partition}"), text);

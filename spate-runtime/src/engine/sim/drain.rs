@@ -120,3 +120,30 @@ fn a_second_shutdown_does_not_lengthen_the_drain() {
         "{took:?}"
     );
 }
+
+#[test]
+fn rows_that_no_sink_got_before_the_deadline_are_reported_with_the_setting() {
+    let mut sim = Sim::new(Options {
+        linger: Duration::from_secs(3600),
+        ..Options::default()
+    });
+    sim.assign(0..2, 50);
+    for _ in 0..20 {
+        sim.step();
+    }
+    // Its thread gets no time until the deadline has passed.
+    sim.stuck = Some(0);
+    let begin = sim.clock.now();
+    sim.shutdown.store(true, SeqCst);
+    while sim.clock.now().since(begin) <= DRAIN {
+        assert!(!sim.step(), "the drain ended before its deadline");
+    }
+    sim.stuck = None;
+    sim.drain();
+    let failure = sim.failure.get().expect("a batch was given up");
+    assert!(
+        failure.message().contains("checkpoint.drain_timeout"),
+        "{failure}"
+    );
+    sim.assert_nothing_committed_is_missing();
+}

@@ -133,6 +133,7 @@ impl KafkaSource {
     }
 
     /// Whether the brokers have described the topic.
+    #[cfg(feature = "it")]
     pub(super) fn knows(&self, topic: &str) -> bool {
         self.topics.knows(topic)
     }
@@ -399,6 +400,7 @@ impl Member {
     }
 
     /// The partitions of the lanes that it has.
+    #[cfg(feature = "it")]
     pub(super) fn numbers_held(&self) -> Vec<i32> {
         let mut numbers: Vec<i32> = self
             .lanes
