@@ -188,7 +188,7 @@ impl Topics {
         self.listed.iter().find(named).cloned()
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "it"))]
     pub(crate) fn knows(&self, topic: &str) -> bool {
         self.states
             .get(topic)
