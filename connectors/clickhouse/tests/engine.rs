@@ -229,6 +229,32 @@ fn columns_that_are_added_or_moved_while_the_writer_runs_do_no_harm() {
 }
 
 #[test]
+fn the_check_knows_whether_the_table_recognises_a_block_that_is_sent_twice() {
+    let Some(db) = database("windows") else {
+        return;
+    };
+    let columns = "id UInt64, name String";
+    create(
+        &db,
+        columns,
+        "SETTINGS non_replicated_deduplication_window = 100",
+    );
+    assert_eq!(
+        sink(&db, "", COLUMNS).warnings().expect("it is there"),
+        Vec::<String>::new()
+    );
+    db.execute("DROP TABLE t SYNC").expect("dropped");
+    create(&db, columns, "");
+    let warnings = sink(&db, "", COLUMNS).warnings().expect("it is there");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].contains("stored twice")
+            && warnings[0].contains("non_replicated_deduplication_window = 0"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
 fn a_missing_table_is_named_by_the_check_and_by_a_write() {
     let Some(db) = database("missing") else {
         return;

@@ -56,16 +56,16 @@ pub(super) fn columns(config: &Config) -> String {
 }
 
 /// The parameters of a query for what decides about deduplication, as RowBinary: the table's engine and its full definition,
-/// the server's default windows, and the user's settings. A scalar query without a row gives an empty text.
+/// the server's default windows, and the user's settings. A scalar query is nullable whatever it selects, so NULL is taken out around it.
 pub(super) fn tokens(config: &Config) -> String {
     about_table(
         config,
         "SELECT engine, engine_full, \
-         (SELECT ifNull(any(value), '') FROM system.merge_tree_settings WHERE name = 'non_replicated_deduplication_window'), \
-         (SELECT ifNull(any(value), '') FROM system.replicated_merge_tree_settings \
-         WHERE name = 'replicated_deduplication_window'), \
-         (SELECT ifNull(any(value), '') FROM system.settings WHERE name = 'deduplicate_insert'), \
-         (SELECT ifNull(any(value), '') FROM system.settings WHERE name = 'insert_deduplicate') \
+         ifNull((SELECT any(value) FROM system.merge_tree_settings WHERE name = 'non_replicated_deduplication_window'), ''), \
+         ifNull((SELECT any(value) FROM system.replicated_merge_tree_settings \
+         WHERE name = 'replicated_deduplication_window'), ''), \
+         ifNull((SELECT any(value) FROM system.settings WHERE name = 'deduplicate_insert'), ''), \
+         ifNull((SELECT any(value) FROM system.settings WHERE name = 'insert_deduplicate'), '') \
          FROM system.tables WHERE database = {database:String} AND name = {table:String} \
          FORMAT RowBinary",
     )
