@@ -17,6 +17,19 @@ fn lines(sim: &Sim, start: &str) -> usize {
     log.iter().filter(|line| line.starts_with(start)).count()
 }
 
+/// Two drivers with a lane each, whose rows wait for a drain: nothing lingers as long.
+fn lingering() -> Sim {
+    let mut sim = Sim::new(Options {
+        linger: Duration::from_secs(3600),
+        ..Options::default()
+    });
+    sim.assign(0..2, 50);
+    for _ in 0..20 {
+        sim.step();
+    }
+    sim
+}
+
 #[test]
 fn a_drain_ends_within_its_timeout_and_the_grace_whatever_hangs() {
     type Trouble = fn(&mut Sim);
@@ -59,15 +72,7 @@ fn a_drain_ends_within_its_timeout_and_the_grace_whatever_hangs() {
 
 #[test]
 fn a_driver_that_is_stuck_keeps_nothing_of_the_others_from_being_stored_and_committed() {
-    let mut sim = Sim::new(Options {
-        linger: Duration::from_secs(3600),
-        ..Options::default()
-    });
-    // Two drivers, a lane each.
-    sim.assign(0..2, 50);
-    for _ in 0..20 {
-        sim.step();
-    }
+    let mut sim = lingering();
     sim.stuck = Some(0);
     sim.drain();
     assert_eq!(sim.committed(1), Some(50));
@@ -82,14 +87,7 @@ fn a_driver_that_is_stuck_keeps_nothing_of_the_others_from_being_stored_and_comm
 
 #[test]
 fn a_commit_that_is_refused_during_the_drain_is_made_again_until_the_store_takes_it() {
-    let mut sim = Sim::new(Options {
-        linger: Duration::from_secs(3600),
-        ..Options::default()
-    });
-    sim.assign(0..2, 50);
-    for _ in 0..20 {
-        sim.step();
-    }
+    let mut sim = lingering();
     sim.broker.lock().unwrap().refuse_commits = true;
     sim.shutdown.store(true, SeqCst);
     while lines(&sim, "commit") < 3 {
@@ -123,14 +121,7 @@ fn a_second_shutdown_does_not_lengthen_the_drain() {
 
 #[test]
 fn rows_that_no_sink_got_before_the_deadline_are_reported_with_the_setting() {
-    let mut sim = Sim::new(Options {
-        linger: Duration::from_secs(3600),
-        ..Options::default()
-    });
-    sim.assign(0..2, 50);
-    for _ in 0..20 {
-        sim.step();
-    }
+    let mut sim = lingering();
     // Its thread gets no time until the deadline has passed.
     sim.stuck = Some(0);
     let begin = sim.clock.now();
