@@ -1,5 +1,7 @@
 //! The events that are produced: event `n` is the same in every run, and so is the row that it must become, if any.
 
+use spate_test::avro::{long, text};
+
 /// The kind of events that the pipeline drops.
 pub(crate) const HEARTBEAT: &str = "heartbeat";
 
@@ -37,21 +39,6 @@ pub(crate) fn payload(id: u32, schema_id: u32, out: &mut Vec<u8>) -> bool {
     long(out, i64::from(id) * 7 - 3);
     text(out, &"x".repeat(id as usize % 60));
     true
-}
-
-/// A zigzag varint.
-fn long(out: &mut Vec<u8>, value: i64) {
-    let mut bits = ((value << 1) ^ (value >> 63)) as u64;
-    while bits >= 0x80 {
-        out.push(bits as u8 | 0x80);
-        bits >>= 7;
-    }
-    out.push(bits as u8);
-}
-
-fn text(out: &mut Vec<u8>, text: &str) {
-    long(out, text.len() as i64);
-    out.extend_from_slice(text.as_bytes());
 }
 
 #[cfg(test)]

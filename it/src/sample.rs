@@ -1,5 +1,7 @@
 //! The orders that tests produce: order `n` is the same in every run, and so is the row that it becomes.
 
+use spate_test::avro::{long, text};
+
 /// One order, and how it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The names are the schema's.
@@ -83,40 +85,5 @@ impl Sample {
         format!(
             "{order_id}\t{partition}\t{offset}\t{region}\t{note}\t{total_cents}\t{created_at}\t{items}"
         )
-    }
-}
-
-/// A zigzag varint.
-fn long(out: &mut Vec<u8>, value: i64) {
-    let mut bits = ((value << 1) ^ (value >> 63)) as u64;
-    while bits >= 0x80 {
-        out.push(bits as u8 | 0x80);
-        bits >>= 7;
-    }
-    out.push(bits as u8);
-}
-
-fn text(out: &mut Vec<u8>, text: &str) {
-    long(out, text.len() as i64);
-    out.extend_from_slice(text.as_bytes());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written_as_the_specification_shows_them() {
-        for (value, bytes) in [
-            (0, &[0x00][..]),
-            (-1, &[0x01]),
-            (1, &[0x02]),
-            (-64, &[0x7f]),
-            (64, &[0x80, 0x01]),
-        ] {
-            let mut out = Vec::new();
-            long(&mut out, value);
-            assert_eq!(out, bytes, "{value}");
-        }
     }
 }
