@@ -3,12 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::*;
 
 const BEGIN: &str = "<!-- generated from the codes of the Kafka source -->\n";
-const END: &str = "<!-- end -->\n";
 const STAGES: [Stage; 3] = [Stage::Client, Stage::Partition, Stage::Request];
 
 fn error(code: Code) -> ClientError {
@@ -56,20 +54,8 @@ fn table() -> Result<String, std::fmt::Error> {
 
 #[test]
 fn the_documented_codes_are_those_of_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors-at-run-time.md");
-    let page = std::fs::read_to_string(&path).expect("docs/errors-at-run-time.md");
-    let (before, rest) = page.split_once(BEGIN).expect("a generated part");
-    let (documented, after) = rest.split_once(END).expect("its end");
     let table = table().expect("a String takes everything");
-    if documented == table {
-        return;
-    }
-    assert!(
-        std::env::var_os("UPDATE_DOCS").is_some(),
-        "docs/errors-at-run-time.md is not what the table of codes says; UPDATE_DOCS=1 writes it anew"
-    );
-    std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}"))
-        .expect("the page can be written");
+    spate_test::page::is_generated("errors-at-run-time.md", BEGIN, &table);
 }
 
 #[test]
