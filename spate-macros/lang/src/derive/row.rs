@@ -10,7 +10,7 @@ use quote::{ToTokens, quote};
 use syn::Type;
 
 use super::input::{Field, Input, Words, did_you_mean};
-use crate::diagnostic::{Code, Diagnostic, Errors, list};
+use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
 use crate::files::{self, FileError, SourceFile};
 use crate::sql::{Column, ColumnType, Computed, Table, parse};
 
@@ -102,7 +102,10 @@ fn pick(
         None => unknown(
             wanted.span(),
             format!("`{written}` creates no table `{name}`"),
-            did_you_mean(&name, &names, "it"),
+            match suggest(&name, tables.iter().map(|table| table.name.as_str())) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => did_you_mean(&name, &names, "it"),
+            },
         ),
     }
 }
@@ -116,6 +119,8 @@ fn match_columns<'a>(
     errors: &mut Errors,
 ) -> Vec<(&'a Column, &'a Field)> {
     let place = |column: &Column| format!("{}:{}", file.written(), column.place.line);
+    // A column whose field is misspelt has one: nothing is said of it a second time.
+    let mut meant: Vec<&str> = Vec::new();
     for field in &input.fields {
         if !table.columns.iter().any(|column| column.name == field.name) {
             let taken = |name: &str| input.fields.iter().any(|other| other.name == name);
@@ -135,6 +140,7 @@ fn match_columns<'a>(
                 file.written(),
                 field.name
             );
+            meant.extend(suggest(&field.name, free.iter().copied()));
             let help = did_you_mean(&field.name, &free, "the table");
             errors.push(
                 Diagnostic::new(Code::FieldWithoutColumn, field.name_span, message).help(help),
@@ -148,7 +154,7 @@ fn match_columns<'a>(
             .iter()
             .filter(|field| field.name == column.name);
         let Some(field) = fields.next() else {
-            if column.computed == Computed::No {
+            if column.computed == Computed::No && !meant.contains(&column.name.as_str()) {
                 let (name, ty) = (&column.name, column.ty.spelling());
                 let message = format!(
                     "column `{name} {ty}` ({}) has no default and `{}` no field for it",

@@ -109,12 +109,10 @@ fn load(dir: &Path, written: &str, path: &Path) -> Result<SourceFile, FileError>
 fn unreadable(dir: &Path, written: &str, path: &Path, error: &std::io::Error) -> FileError {
     let reason = match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         _ => error.to_string(),
     };
-    let help = match missing::similar(dir, written) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => "paths are relative to the directory of the crate's Cargo.toml".to_owned(),
-    };
+    let help = missing::advice(dir, written);
     FileError {
         message: format!(
             "cannot read `{written}`: {reason} (looked for {})",
@@ -209,10 +207,48 @@ mod tests {
         assert_eq!(error.help, "did you mean `schemas/order.avsc`?");
         let error = read(&dir, "order.avsc").expect_err("no such file");
         assert_eq!(error.help, "did you mean `schemas/order.avsc`?");
-        let error = read(&dir, "schemas/unlike.avsc").expect_err("no such file");
-        assert_eq!(
-            error.help,
-            "paths are relative to the directory of the crate's Cargo.toml"
+        for (written, help) in [
+            ("schemas/order.json", "did you mean `schemas/order.avsc`?"),
+            ("Schemas/Order.avsc", "did you mean `schemas/order.avsc`?"),
+            ("schemas/unlike.avsc", "`schemas` has `order.avsc`"),
+            ("schemas", "`schemas` has `order.avsc`"),
+            ("schemas/unlike.sql", NOT_HERE),
+            ("elsewhere/unlike.avsc", NOT_HERE),
+            ("", NOT_HERE),
+        ] {
+            let error = read(&dir, written).expect_err("no such file");
+            assert_eq!(error.help, help, "{written}");
+        }
+    }
+
+    const NOT_HERE: &str = "paths are relative to the directory of the crate's Cargo.toml";
+
+    #[test]
+    fn of_many_files_a_few_are_listed() {
+        let dir = temp_dir("many");
+        for n in 0..14 {
+            std::fs::write(dir.join(format!("schemas/region_{n:02}.avsc")), "{}").expect("a file");
+        }
+        let error = read(&dir, "schemas/order.avsc").expect_err("no such file");
+        assert!(
+            error
+                .help
+                .starts_with("`schemas` has `region_00.avsc`, `region_01.avsc`"),
+            "{}",
+            error.help
+        );
+        assert!(
+            error
+                .help
+                .ends_with("`region_10.avsc`, `region_11.avsc` and 2 more"),
+            "{}",
+            error.help
+        );
+        let error = read(&dir, "schemas").expect_err("a directory");
+        assert!(
+            error
+                .message
+                .starts_with("cannot read `schemas`: it is a directory")
         );
     }
 

@@ -3,7 +3,7 @@
 use spate::prelude::*;
 
 #[derive(Row)]
-#[row(table = "files/two_tables.sql", name = "refund")]
+#[row(table = "files/two_tables.sql", name = "invoices")]
 pub struct RefundRow {
     pub refund_id: u64,
 }
