@@ -24,11 +24,21 @@ pub enum Package {
     Renamed,
     /// It depends on the facade without any feature.
     Bare,
+    /// It depends on a crate that passes the facade on, and on nothing called `spate`.
+    Reexported,
+    /// It depends on the facade as `spate`, and is of the edition before.
+    Edition2021,
 }
 
 impl Package {
     /// All of them.
-    pub const ALL: [Package; 3] = [Package::Cases, Package::Renamed, Package::Bare];
+    pub const ALL: [Package; 5] = [
+        Package::Cases,
+        Package::Renamed,
+        Package::Bare,
+        Package::Reexported,
+        Package::Edition2021,
+    ];
 
     /// The name, as in the directive `// package: ..`.
     pub fn name(self) -> &'static str {
@@ -36,6 +46,16 @@ impl Package {
             Package::Cases => "cases",
             Package::Renamed => "renamed",
             Package::Bare => "bare",
+            Package::Reexported => "reexported",
+            Package::Edition2021 => "edition_2021",
+        }
+    }
+
+    /// The edition that it is written in.
+    pub fn edition(self) -> &'static str {
+        match self {
+            Package::Edition2021 => "2021",
+            _ => "2024",
         }
     }
 }

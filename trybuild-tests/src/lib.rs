@@ -11,7 +11,9 @@
 //! - `SPATE_UI=codes` compares as on another toolchain.
 //!
 //! A case begins with directives: `// errors: N` (required in `ui/fail`; the number of mistakes in the file, each of which
-//! has one error), and `// package: renamed` (the facade is called `etl`) or `// package: bare` (its features are off). Files that a case names are in `ui/files`, and written `files/..`.
+//! has one error), and `// package: renamed` (the facade is called `etl`), `// package: bare` (its features are off),
+//! `// package: reexported` (it is reached through a crate `kit`) or `// package: edition_2021`. Files that a case names are
+//! in `ui/files`, and written `files/..`.
 
 mod case;
 mod census;

@@ -91,15 +91,17 @@ impl Project {
     fn package(&self, package: Package, cases: &[Case]) -> Result<(), ProjectError> {
         let directory = self.directory.join(package.name());
         let (facade, name, stand_in) = match package {
-            Package::Cases => ("spate", "spate-ui", "facade"),
+            Package::Cases | Package::Edition2021 => ("spate", "spate-ui", "facade"),
             Package::Renamed => ("etl", "spate-ui", "facade"),
             Package::Bare => ("spate", "spate-bare-ui", "bare"),
+            Package::Reexported => ("kit", "spate-kit-ui", "kit"),
         };
         let path = self.root.join("trybuild-tests/stand-ins").join(stand_in);
         let mut manifest = format!(
-            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\nautolib = false\n\n\
+            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"{}\"\nautolib = false\n\n\
              [dependencies]\n{facade} = {{ package = \"{name}\", path = {path:?} }}\n",
-            package.name()
+            package.name(),
+            package.edition()
         );
         for case in cases.iter().filter(|case| case.package == package) {
             let source = case.source(&self.ui);

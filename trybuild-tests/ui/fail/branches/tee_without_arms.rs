@@ -1,0 +1,5 @@
+// errors: 1
+
+spate::pipeline! {
+    pub lines { memory -> bytes -> tee { } }
+}

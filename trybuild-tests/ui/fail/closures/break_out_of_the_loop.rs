@@ -1,0 +1,7 @@
+// errors: 1
+
+spate::pipeline! {
+    pub lines {
+        memory -> bytes -> filter(|line| if line.is_empty() { break } else { true }) -> capture
+    }
+}
