@@ -66,7 +66,7 @@ impl ExitReport {
     /// The counters of the stage of that name.
     #[must_use]
     pub fn stage(&self, name: &str) -> Option<crate::stats::StageTotals> {
-        let index = self.graph.nodes.iter().position(|node| node.name == name)?;
+        let index = self.graph.nodes().position(|node| node.name == name)?;
         self.totals.stages.get(index).copied()
     }
 
@@ -108,7 +108,7 @@ impl fmt::Display for ExitReport {
             "pipeline `{}` {state}: records={}",
             self.pipeline, self.totals.records
         )?;
-        for (node, stage) in self.graph.nodes.iter().zip(&self.totals.stages) {
+        for (node, stage) in self.graph.nodes().zip(&self.totals.stages) {
             let named = [
                 ("dropped", stage.dropped),
                 ("skipped", stage.skipped),
@@ -160,18 +160,25 @@ impl fmt::Display for ExitReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Node;
+    use crate::graph::Mark;
     use crate::stats::{SinkTotals, StageTotals};
 
-    static GRAPH: Graph = Graph {
-        name: "orders",
-        nodes: &[
-            Node::source("kafka", "kafka", 1),
-            Node::decoder("avro", "avro", 1).or_skip(),
-            Node::transform("paid", "filter", 1),
-            Node::sink("clickhouse", "clickhouse", 1).or_fail(),
+    static GRAPH: Graph = Graph::new(
+        "orders",
+        &[
+            ("kafka", "kafka", 1),
+            ("avro", "avro", 1),
+            ("paid", "filter", 1),
+            ("clickhouse", "clickhouse", 1),
         ],
-    };
+        &[
+            (0, Mark::Source),
+            (1, Mark::Decoder),
+            (1, Mark::Skip),
+            (3, Mark::Sink),
+            (3, Mark::Fail),
+        ],
+    );
 
     fn clean() -> ExitReport {
         let mut stages = vec![StageTotals::default(); 4];

@@ -3,12 +3,38 @@
 use std::fmt::Write as _;
 
 /// A pipeline's stages in the order of its text.
+///
+/// It is constant data, and small for rustc: most stages are transforms that cannot fail and follow the one before, so a
+/// stage is three literals, and what is different about one is a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Graph {
     /// The pipeline's name.
     pub name: &'static str,
-    /// The stages; errors and counters name a stage by its index here.
-    pub nodes: &'static [Node],
+    stages: &'static [(&'static str, &'static str, u32)],
+    marks: &'static [(usize, Mark)],
+}
+
+/// What sets a stage apart from a transform that cannot fail and follows the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// A source.
+    Source,
+    /// A decoder.
+    Decoder,
+    /// A sink.
+    Sink,
+    /// `route` or `tee`.
+    Branch,
+    /// An arm of `route` that ends the record.
+    Drop,
+    /// A record that fails here stops the pipeline.
+    Fail,
+    /// A record that fails here is skipped.
+    Skip,
+    /// An arm of the branch with that index begins here, under that pattern or name.
+    Arm(usize, &'static str),
+    /// A filter that is asked once these fields are decoded.
+    Early(&'static [&'static str]),
 }
 
 /// A way from one node to another, by their indexes.
@@ -76,82 +102,19 @@ pub enum OnError {
     Skip,
 }
 
-/// How generated code writes a node: the kind, then what differs from a stage that cannot fail and follows the one before.
 impl Node {
-    const fn new(name: &'static str, stage: &'static str, kind: NodeKind, line: u32) -> Node {
-        Node {
-            name,
-            stage,
-            kind,
-            on_error: None,
-            line,
-            arm: None,
-            early: &[],
+    fn mark(&mut self, mark: Mark) {
+        match mark {
+            Mark::Source => self.kind = NodeKind::Source,
+            Mark::Decoder => self.kind = NodeKind::Decoder,
+            Mark::Sink => self.kind = NodeKind::Sink,
+            Mark::Branch => self.kind = NodeKind::Branch,
+            Mark::Drop => self.kind = NodeKind::Drop,
+            Mark::Fail => self.on_error = Some(OnError::Fail),
+            Mark::Skip => self.on_error = Some(OnError::Skip),
+            Mark::Arm(branch, label) => self.arm = Some(Arm { branch, label }),
+            Mark::Early(fields) => self.early = fields,
         }
-    }
-
-    /// A source.
-    #[must_use]
-    pub const fn source(name: &'static str, stage: &'static str, line: u32) -> Node {
-        Node::new(name, stage, NodeKind::Source, line)
-    }
-
-    /// A decoder.
-    #[must_use]
-    pub const fn decoder(name: &'static str, stage: &'static str, line: u32) -> Node {
-        Node::new(name, stage, NodeKind::Decoder, line)
-    }
-
-    /// A transform.
-    #[must_use]
-    pub const fn transform(name: &'static str, stage: &'static str, line: u32) -> Node {
-        Node::new(name, stage, NodeKind::Transform, line)
-    }
-
-    /// A sink.
-    #[must_use]
-    pub const fn sink(name: &'static str, stage: &'static str, line: u32) -> Node {
-        Node::new(name, stage, NodeKind::Sink, line)
-    }
-
-    /// A branch.
-    #[must_use]
-    pub const fn branch(name: &'static str, stage: &'static str, line: u32) -> Node {
-        Node::new(name, stage, NodeKind::Branch, line)
-    }
-
-    /// An arm of `route` that ends the record.
-    #[must_use]
-    pub const fn drop(name: &'static str, stage: &'static str, line: u32) -> Node {
-        Node::new(name, stage, NodeKind::Drop, line)
-    }
-
-    /// A record that fails here stops the pipeline.
-    #[must_use]
-    pub const fn or_fail(mut self) -> Node {
-        self.on_error = Some(OnError::Fail);
-        self
-    }
-
-    /// A record that fails here is skipped.
-    #[must_use]
-    pub const fn or_skip(mut self) -> Node {
-        self.on_error = Some(OnError::Skip);
-        self
-    }
-
-    /// A filter that is asked once these fields are decoded.
-    #[must_use]
-    pub const fn early(mut self, fields: &'static [&'static str]) -> Node {
-        self.early = fields;
-        self
-    }
-
-    /// An arm of the branch with that index begins here.
-    #[must_use]
-    pub const fn arm(mut self, branch: usize, label: &'static str) -> Node {
-        self.arm = Some(Arm { branch, label });
-        self
     }
 }
 
@@ -180,9 +143,53 @@ impl Node {
 }
 
 impl Graph {
+    /// A graph of stages, each with its name, itself as written and its line, and of marks by the stages' indexes.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        stages: &'static [(&'static str, &'static str, u32)],
+        marks: &'static [(usize, Mark)],
+    ) -> Graph {
+        Graph {
+            name,
+            stages,
+            marks,
+        }
+    }
+
+    /// How many stages there are.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "a pipeline has stages")]
+    pub fn len(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// The stage of that index, by which errors and counters name it.
+    #[must_use]
+    pub fn node(&self, index: usize) -> Option<Node> {
+        let (name, stage, line) = *self.stages.get(index)?;
+        let mut node = Node {
+            name,
+            stage,
+            kind: NodeKind::Transform,
+            on_error: None,
+            line,
+            arm: None,
+            early: &[],
+        };
+        let marks = self.marks.iter().filter(|(of, _)| *of == index);
+        marks.for_each(|(_, mark)| node.mark(*mark));
+        Some(node)
+    }
+
+    /// The stages in the order of the text.
+    pub fn nodes(&self) -> impl Iterator<Item = Node> {
+        (0..self.len()).filter_map(|index| self.node(index))
+    }
+
     /// What leads from one node to the next.
     pub fn edges(&self) -> impl Iterator<Item = Edge> {
-        let from = |(to, node): (usize, &Node)| {
+        let from = |(to, node): (usize, Node)| {
             let (from, label) = match node.arm {
                 Some(arm) => (arm.branch, arm.label),
                 // The first node is a source, which nothing leads to.
@@ -190,7 +197,7 @@ impl Graph {
             };
             Some(Edge { from, to, label })
         };
-        self.nodes.iter().enumerate().filter_map(from)
+        self.nodes().enumerate().filter_map(from)
     }
 
     /// The graph in [Mermaid's flowchart language](https://mermaid.js.org/syntax/flowchart.html).
@@ -199,7 +206,7 @@ impl Graph {
         // Quotes would end a label; Mermaid takes entity codes in their place.
         let escape = |text: &str| text.replace('&', "#amp;").replace('"', "#quot;");
         let mut out = String::from("flowchart LR\n");
-        for (i, node) in self.nodes.iter().enumerate() {
+        for (i, node) in self.nodes().enumerate() {
             let (open, close) = match node.kind {
                 NodeKind::Source | NodeKind::Sink => ("[(", ")]"),
                 NodeKind::Decoder => ("[/", "/]"),
@@ -233,7 +240,7 @@ impl Graph {
     #[must_use]
     pub fn to_dot(&self) -> String {
         let mut out = format!("digraph {:?} {{\n    rankdir=LR\n", self.name);
-        for (i, node) in self.nodes.iter().enumerate() {
+        for (i, node) in self.nodes().enumerate() {
             let shape = match node.kind {
                 NodeKind::Source | NodeKind::Sink => "cylinder",
                 NodeKind::Decoder => "parallelogram",
@@ -264,8 +271,8 @@ impl Graph {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = format!("{}\n", self.name);
-        let mut depth = vec![1usize; self.nodes.len()];
-        for (i, node) in self.nodes.iter().enumerate() {
+        let mut depth = vec![1usize; self.len()];
+        for (i, node) in self.nodes().enumerate() {
             let (arrow, arm) = match node.arm {
                 Some(Arm { branch, label }) => {
                     depth[i] = depth[branch] + 1;
@@ -293,17 +300,28 @@ impl Graph {
 mod tests {
     use super::*;
 
-    static GRAPH: Graph = Graph {
-        name: "orders",
-        nodes: &[
-            Node::source("kafka", "kafka", 1),
-            Node::decoder("avro", "avro", 2).or_skip(),
-            Node::branch("route", "route", 3),
-            Node::transform("paid", "filter", 4).arm(2, "\"EU\" | \"UK\""),
-            Node::sink("clickhouse", "clickhouse", 4).or_fail(),
-            Node::drop("route.2", "drop", 5).arm(2, "_"),
+    static GRAPH: Graph = Graph::new(
+        "orders",
+        &[
+            ("kafka", "kafka", 1),
+            ("avro", "avro", 2),
+            ("route", "route", 3),
+            ("paid", "filter", 4),
+            ("clickhouse", "clickhouse", 4),
+            ("route.2", "drop", 5),
         ],
-    };
+        &[
+            (0, Mark::Source),
+            (1, Mark::Decoder),
+            (1, Mark::Skip),
+            (2, Mark::Branch),
+            (3, Mark::Arm(2, "\"EU\" | \"UK\"")),
+            (4, Mark::Sink),
+            (4, Mark::Fail),
+            (5, Mark::Drop),
+            (5, Mark::Arm(2, "_")),
+        ],
+    );
 
     #[test]
     fn a_branch_is_drawn_with_its_patterns_in_every_language() {

@@ -57,7 +57,7 @@ impl Output {
             stats,
             sinks,
             budget,
-            counts: vec![StageCount::default(); graph.nodes.len()].into(),
+            counts: vec![StageCount::default(); graph.len()].into(),
             stage: 0,
             offset: 0,
             partition: None,
@@ -121,7 +121,7 @@ impl Output {
     /// The pipeline stops here because the stage failed and its policy is to fail.
     #[cold]
     pub fn fail(&mut self, stage: usize, error: impl Display) -> Failure {
-        let policy = self.graph.nodes.get(stage).and_then(|node| node.on_error);
+        let policy = self.graph.node(stage).and_then(|node| node.on_error);
         let advice = if policy == Some(OnError::Fail) {
             "; correct the record or the stage, or let such records be dropped and counted with `on_error = skip`"
         } else {
@@ -137,7 +137,7 @@ impl Output {
     }
 
     fn place(&self, stage: usize) -> String {
-        let name = self.graph.nodes.get(stage).map_or("?", |node| node.name);
+        let name = self.graph.node(stage).map_or("?", |node| node.name);
         match &self.partition {
             Some(p) => format!(
                 "stage `{name}`, topic `{}`, partition {}, offset {}",

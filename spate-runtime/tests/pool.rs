@@ -8,7 +8,7 @@ use spate_runtime::config::{Config, OpenError, Section};
 use spate_runtime::decode::{Bytes, decoder};
 use spate_runtime::error::{ConnectorError, RowError};
 use spate_runtime::exit::ExitReport;
-use spate_runtime::graph::{Graph, Node};
+use spate_runtime::graph::{Graph, Mark};
 use spate_runtime::memory::{Memory, MemoryRecord, MemorySource};
 use spate_runtime::pipeline::{Pipeline, PipelineBuilder, StageOptions};
 use spate_runtime::record::Batch;
@@ -143,14 +143,15 @@ impl ShardWriter for Writer {
     }
 }
 
-static GRAPH: Graph = Graph {
-    name: "pool",
-    nodes: &[
-        Node::source("memory", "memory", 1),
-        Node::decoder("bytes", "bytes", 1),
-        Node::sink("shards", "shards", 1),
+static GRAPH: Graph = Graph::new(
+    "pool",
+    &[
+        ("memory", "memory", 1),
+        ("bytes", "bytes", 1),
+        ("shards", "shards", 1),
     ],
-};
+    &[(0, Mark::Source), (1, Mark::Decoder), (2, Mark::Sink)],
+);
 
 fn pipeline() -> Pipeline {
     let decoder = decoder::<Bytes, &[u8]>();

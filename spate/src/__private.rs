@@ -4,7 +4,7 @@ pub use spate_macros::pipeline_impl;
 pub use spate_runtime::capture::Capture;
 pub use spate_runtime::decode::{Bytes, Decoder, decoder};
 pub use spate_runtime::discard::Discard;
-pub use spate_runtime::graph::{Graph, Node};
+pub use spate_runtime::graph::{Graph, Mark};
 pub use spate_runtime::memory::Memory;
 pub use spate_runtime::pipeline::{Pipeline, PipelineBuilder, StageOptions, parameter};
 pub use spate_runtime::record::{Batch, Meta, Record};

@@ -16,14 +16,14 @@
 ///     }
 /// }
 ///
-/// assert_eq!(lines(b'#').graph().nodes[2].name, "kept");
+/// assert_eq!(lines(b'#').graph().node(2).map(|node| node.name), Some("kept"));
 /// ```
 ///
 /// The bare body is the expression form, with the same value:
 ///
 /// ```
 /// let pipeline = spate::pipeline! { memory -> bytes -> discard };
-/// assert_eq!(pipeline.graph().nodes.len(), 3);
+/// assert_eq!(pipeline.graph().len(), 3);
 /// ```
 #[macro_export]
 macro_rules! pipeline {

@@ -76,7 +76,7 @@ pub use spate_runtime::cli::main;
 pub use spate_runtime::config::{self, Config, ConfigError};
 pub use spate_runtime::exit::ExitReport;
 pub use spate_runtime::failure::Failure;
-pub use spate_runtime::graph::{Arm, Edge, Graph, Node, NodeKind, OnError};
+pub use spate_runtime::graph::{Arm, Edge, Graph, Mark, Node, NodeKind, OnError};
 pub use spate_runtime::memory::{MemoryRecord, MemorySource};
 pub use spate_runtime::pipeline::Pipeline;
 pub use spate_runtime::record::{Headers, Meta};

@@ -131,7 +131,7 @@ fn user_tokens_come_out_with_their_own_spans() {
 #[test]
 fn generated_tokens_are_located_at_their_stage() {
     let mut input: TokenStream = "[spate] []".parse().expect("a front");
-    let source: TokenStream = "a {\n memory\n -> bytes\n -> map(|x| x)\n -> capture }"
+    let source: TokenStream = "a {\n memory\n -> bytes\n -> map(|x: &[u8]| x)\n -> capture }"
         .parse()
         .expect("tokens");
     input.extend(source);

@@ -148,7 +148,13 @@ fn the_generated_code_names_what_the_registry_says() {
             Kind::Planned(_) => continue,
         };
         let mut input: TokenStream = format!("[spate] [{ALL}]").parse().expect("a front");
-        input.extend(stage.example.parse::<TokenStream>().expect("tokens"));
+        // A closure may be written into the loop; a function is always called by the helper.
+        let function = format!("a {{ memory -> bytes -> {}(f) -> capture }}", stage.name);
+        let example = match stage.kind {
+            Kind::Transform(_) => function.as_str(),
+            _ => stage.example,
+        };
+        input.extend(example.parse::<TokenStream>().expect("tokens"));
         let output = expand(input).to_string().replace(' ', "");
         assert!(
             output.contains(&format!("spate::__private::{path}")),

@@ -13,7 +13,7 @@ use crate::config::{BackpressureConfig, SinkPoolConfig};
 use crate::decode::{Admit, Gate};
 use crate::error::ConnectorError;
 use crate::failure::{Failure, FailureSlot};
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, Mark};
 use crate::output::{Output, SinkOutput};
 use crate::record::{Batch, Partition, Record};
 use crate::sink::{Block, ShardQueue, ShardWriter, SinkFuture, SinkWorker, WorkerShared};
@@ -21,13 +21,11 @@ use crate::source::{Commit, Fetched, LaneId, Source, SourceEvent, SourceLane};
 use crate::stats::Stats;
 use crate::time::{Clock, ManualClock, Time};
 
-static GRAPH: Graph = Graph {
-    name: "sim",
-    nodes: &[
-        Node::source("source", "memory", 1),
-        Node::sink("sink", "capture", 1),
-    ],
-};
+static GRAPH: Graph = Graph::new(
+    "sim",
+    &[("source", "memory", 1), ("sink", "capture", 1)],
+    &[(0, Mark::Source), (1, Mark::Sink)],
+);
 
 /// `checkpoint.drain_timeout`.
 const DRAIN: Duration = Duration::from_secs(5);

@@ -70,7 +70,7 @@ impl Runtime {
         let shared = Shared {
             clock: Arc::clone(&self.clock),
             failure: Arc::default(),
-            stats: Arc::new(Stats::new(self.graph.nodes.len(), self.sinks.len())),
+            stats: Arc::new(Stats::new(self.graph.len(), self.sinks.len())),
             deadline: Arc::default(),
             workers_ended: Arc::default(),
             budget: Arc::new(Budget::new(self.max_in_flight, &self.config.backpressure)),

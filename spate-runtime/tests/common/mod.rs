@@ -7,7 +7,7 @@ use spate_runtime::capture::{Capture, CaptureSink};
 use spate_runtime::config::Config;
 use spate_runtime::decode::{Bytes, decoder};
 use spate_runtime::exit::ExitReport;
-use spate_runtime::graph::{Graph, Node};
+use spate_runtime::graph::{Graph, Mark};
 use spate_runtime::memory::{Memory, MemorySource};
 use spate_runtime::pipeline::{Pipeline, PipelineBuilder, StageOptions};
 use spate_runtime::record::Batch;
@@ -17,16 +17,22 @@ use spate_runtime::{Output, StageError, Thread, stage};
 
 pub const WAIT: Duration = Duration::from_secs(20);
 
-static GRAPH: Graph = Graph {
-    name: "lines",
-    nodes: &[
-        Node::source("memory", "memory", 1),
-        Node::decoder("bytes", "bytes", 1),
-        Node::transform("keep", "filter", 1),
-        Node::transform("parse", "try_map", 1).or_skip(),
-        Node::sink("capture", "capture", 1),
+static GRAPH: Graph = Graph::new(
+    "lines",
+    &[
+        ("memory", "memory", 1),
+        ("bytes", "bytes", 1),
+        ("keep", "filter", 1),
+        ("parse", "try_map", 1),
+        ("capture", "capture", 1),
     ],
-};
+    &[
+        (0, Mark::Source),
+        (1, Mark::Decoder),
+        (3, Mark::Skip),
+        (4, Mark::Sink),
+    ],
+);
 
 /// Drops payloads that begin with `#`, skips those that are no number, panics on `panic`, fails on `fail`.
 pub fn numbers() -> Pipeline {

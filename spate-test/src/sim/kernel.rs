@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spate_runtime::Output;
 use spate_runtime::failure::Failure;
-use spate_runtime::graph::{Graph, Node};
+use spate_runtime::graph::{Graph, Mark};
 use spate_runtime::record::{Batch, Record};
 use spate_runtime::sink::{SinkWitness, sink};
 use spate_runtime::stage;
@@ -22,19 +22,30 @@ const FRESH: usize = 3;
 const FAN: usize = 4;
 const SINK: usize = 5;
 
-pub(super) static GRAPH: Graph = Graph {
-    name: "sim",
-    nodes: &[
-        Node::source("scripted", "scripted", 1),
-        Node::decoder("bytes", "bytes", 1).or_skip(),
-        Node::transform("keep", "filter", 1),
-        Node::transform("fresh", "filter", 1),
-        Node::transform("fan", "flat_map", 1),
-        Node::sink(super::SINKS[0], "rows", 1).or_skip(),
-        Node::sink(super::SINKS[1], "rows", 1).or_skip(),
-        Node::sink(super::SINKS[2], "rows", 1).or_skip(),
+pub(super) static GRAPH: Graph = Graph::new(
+    "sim",
+    &[
+        ("scripted", "scripted", 1),
+        ("bytes", "bytes", 1),
+        ("keep", "filter", 1),
+        ("fresh", "filter", 1),
+        ("fan", "flat_map", 1),
+        (super::SINKS[0], "rows", 1),
+        (super::SINKS[1], "rows", 1),
+        (super::SINKS[2], "rows", 1),
     ],
-};
+    &[
+        (0, Mark::Source),
+        (1, Mark::Decoder),
+        (1, Mark::Skip),
+        (5, Mark::Sink),
+        (5, Mark::Skip),
+        (6, Mark::Sink),
+        (6, Mark::Skip),
+        (7, Mark::Sink),
+        (7, Mark::Skip),
+    ],
+);
 
 /// The state of one thread, made anew whenever the driver asks for it.
 pub(super) struct Kernel {

@@ -116,7 +116,7 @@ impl Process {
         let now = setting.alarms.now();
         let failure = Arc::<FailureSlot>::default();
         let deadline = Arc::<Deadline>::default();
-        let stats = Arc::new(Stats::new(GRAPH.nodes.len(), plan.sinks.len()));
+        let stats = Arc::new(Stats::new(GRAPH.len(), plan.sinks.len()));
         let budget = Arc::new(Budget::new(plan.budget, &plan.backpressure));
         let run: Arc<str> = format!("run{id}").into();
         let dice = |rng: &mut Rng| Dice::new(rng, &setting.weather);

@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::checkpoint::{PartitionTracker, Progress};
 
-static GRAPH: Graph = Graph {
-    name: "fan",
-    nodes: &[
-        Node::source("source", "memory", 1),
-        Node::transform("drop", "filter", 1),
-        Node::sink("rows", "capture", 1),
-        Node::sink("audit", "capture", 1),
+static GRAPH: Graph = Graph::new(
+    "fan",
+    &[
+        ("source", "memory", 1),
+        ("drop", "filter", 1),
+        ("rows", "capture", 1),
+        ("audit", "capture", 1),
     ],
-};
+    &[(0, Mark::Source), (2, Mark::Sink), (3, Mark::Sink)],
+);
 
 const SINKS: usize = 2;
 const SHARDS: usize = 3;
@@ -134,7 +135,7 @@ impl Fan {
         max_rows: usize,
     ) -> Fan {
         let (failure, deadline) = (Arc::<FailureSlot>::default(), Arc::<Deadline>::default());
-        let stats = Arc::new(Stats::new(GRAPH.nodes.len(), SINKS));
+        let stats = Arc::new(Stats::new(GRAPH.len(), SINKS));
         let mut pool = SinkPoolConfig::default();
         pool.batch.max_rows = max_rows;
         pool.batch.linger = Duration::ZERO;
@@ -152,7 +153,7 @@ impl Fan {
             for (shard, queue) in of_sink.iter().enumerate() {
                 let part = (sink, shard);
                 let shared = WorkerShared {
-                    sink: GRAPH.nodes[2 + sink].name,
+                    sink: GRAPH.node(2 + sink).map_or("", |node| node.name),
                     stats: Arc::clone(&stats.sinks[sink]),
                     failure: Arc::clone(&failure),
                     deadline: Arc::clone(&deadline),

@@ -1,6 +1,6 @@
 //! The names of stages: labels, and what a stage without one is called.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Ident;
 
@@ -128,6 +128,8 @@ pub(super) fn nodes(places: &[Place<'_>], errors: &mut Errors) -> Vec<String> {
     let fixed = |place: &Place<'_>| place.label.map(unraw).or_else(|| sink_name(place));
     let mut taken: HashSet<String> = places.iter().filter_map(fixed).collect();
     let mut names: Vec<String> = Vec::new();
+    // The number that a name got last: the next one is not looked for from the beginning.
+    let mut last: HashMap<String, usize> = HashMap::new();
     for place in places {
         let name = fixed(place).unwrap_or_else(|| {
             let base = match &place.what {
@@ -135,7 +137,7 @@ pub(super) fn nodes(places: &[Place<'_>], errors: &mut Errors) -> Vec<String> {
                 What::Drop { branch, arm } => format!("{}.{arm}", names[*branch]),
                 What::Unread => String::new(),
             };
-            free(base, &taken)
+            free(base, &taken, &mut last)
         });
         taken.insert(name.clone());
         names.push(name);
@@ -148,13 +150,18 @@ fn last_segment(stage: &Stage) -> &str {
     text.rsplit("::").next().unwrap_or(text)
 }
 
-fn free(base: String, taken: &HashSet<String>) -> String {
-    let numbered = (2..).map(|n| format!("{base}_{n}"));
-    [base.clone()]
-        .into_iter()
-        .chain(numbered)
-        .find(|name| !taken.contains(name))
-        .unwrap_or(base)
+fn free(base: String, taken: &HashSet<String>, last: &mut HashMap<String, usize>) -> String {
+    if !taken.contains(&base) {
+        return base;
+    }
+    let number = last.entry(base.clone()).or_insert(1);
+    loop {
+        *number += 1;
+        let name = format!("{base}_{number}");
+        if !taken.contains(&name) {
+            return name;
+        }
+    }
 }
 
 /// The `tee` whose arm a sink ends.

@@ -6,18 +6,18 @@ use quote::quote_spanned;
 use super::tokens::Root;
 use crate::pipeline::plan::{End, Node, Plan, Policy, Tail, Target};
 
-/// A node, how its kind is called, and the arm that begins with it: the index of the branch, and the pattern or the name.
+/// A node, the mark of its kind if it is no transform, and the arm that begins with it: the index of the branch, and the pattern or the name.
 struct Entry<'a> {
     node: &'a Node,
-    kind: &'static str,
+    kind: Option<&'static str>,
     arm: Option<(usize, String)>,
 }
 
 /// All nodes in the order of the text, which is the order of their indexes.
 fn entries(plan: &Plan) -> Vec<Entry<'_>> {
     let front = [
-        (&plan.source.node, "source"),
-        (&plan.decoder.node, "decoder"),
+        (&plan.source.node, Some("Source")),
+        (&plan.decoder.node, Some("Decoder")),
     ];
     let mut entries: Vec<_> = front
         .into_iter()
@@ -37,26 +37,26 @@ fn tail<'a>(tail: &'a Tail, mut arm: Option<(usize, String)>, entries: &mut Vec<
         entries.push(Entry { node, kind, arm });
     };
     for step in &tail.transforms {
-        push(&step.node, "transform");
+        push(&step.node, None);
     }
     match &tail.end {
-        End::Sink(sink) => push(&sink.node, "sink"),
+        End::Sink(sink) => push(&sink.node, Some("Sink")),
         End::Route(route) => {
-            push(&route.node, "branch");
+            push(&route.node, Some("Branch"));
             for route_arm in &route.arms {
                 let arm = Some((route.node.index, readable(&route_arm.pattern)));
                 match &route_arm.target {
                     Target::Chain(chain) => self::tail(chain, arm, entries),
                     Target::Drop(node) => entries.push(Entry {
                         node,
-                        kind: "drop",
+                        kind: Some("Drop"),
                         arm,
                     }),
                 }
             }
         }
         End::Tee(tee) => {
-            push(&tee.node, "branch");
+            push(&tee.node, Some("Branch"));
             for (name, chain) in &tee.arms {
                 self::tail(chain, Some((tee.node.index, arm_name(name))), entries);
             }
@@ -70,48 +70,56 @@ pub(super) fn constant(plan: &Plan, root: Root<'_>) -> TokenStream {
     let span = root.at(place);
     let title = &plan.title;
     let entries = entries(plan);
+    let stages = entries.iter().map(|entry| entry.stage(root));
     let early = plan.pushdown.as_ref().map(|pushdown| &pushdown.fields);
-    let nodes = entries.iter().enumerate().map(|(n, entry)| {
+    let marks = entries.iter().enumerate().map(|(n, entry)| {
         // The first transform stands behind source and decoder.
-        let early = early.filter(|_| n == 2).map(|fields| {
-            let span = root.at(entry.node.span);
-            quote_spanned!(span=> .early(&[#(#fields),*]))
-        });
-        let node = entry.tokens(root);
-        quote::quote!(#node #early)
+        let early = early.filter(|_| n == 2);
+        entry.marks(early.map_or(&[], Vec::as_slice), root)
     });
     let ty = root.private("Graph", place);
     quote_spanned! {span=>
         {
-            static GRAPH: #ty = #ty { name: #title, nodes: &[#(#nodes),*] };
+            static GRAPH: #ty = #ty::new(#title, &[#(#stages),*], &[#(#marks)*]);
             &GRAPH
         }
     }
 }
 
 impl Entry<'_> {
-    fn tokens(&self, root: Root<'_>) -> TokenStream {
-        let Node {
-            name,
-            stage,
-            span: place,
-            on_error,
-            index: _,
-        } = self.node;
-        let span = root.at(*place);
-        let constructor = root.private(&format!("Node::{}", self.kind), *place);
-        let line = u32::try_from(place.start().line).unwrap_or_default();
+    fn stage(&self, root: Root<'_>) -> TokenStream {
+        let Node { name, stage, .. } = self.node;
+        let line = u32::try_from(self.node.span.start().line).unwrap_or_default();
         let line = Literal::u32_unsuffixed(line);
-        let policy = match on_error {
-            None => None,
-            Some(Policy::Fail) => Some(quote_spanned!(span=> .or_fail())),
-            Some(Policy::Skip) => Some(quote_spanned!(span=> .or_skip())),
+        let span = root.at(self.node.span);
+        quote_spanned!(span=> (#name, #stage, #line))
+    }
+
+    /// What is different from a transform that cannot fail and follows the one before.
+    fn marks(&self, early: &[String], root: Root<'_>) -> TokenStream {
+        let span = root.at(self.node.span);
+        let index = Literal::usize_unsuffixed(self.node.index);
+        let mut marks = TokenStream::new();
+        let mut add = |mark: &str, of: TokenStream| {
+            let mark = root.private(&format!("Mark::{mark}"), self.node.span);
+            marks.extend(quote_spanned!(span=> (#index, #mark #of),));
         };
-        let arm = self.arm.as_ref().map(|(branch, label)| {
+        if let Some(kind) = self.kind {
+            add(kind, TokenStream::new());
+        }
+        match self.node.on_error {
+            None => {}
+            Some(Policy::Fail) => add("Fail", TokenStream::new()),
+            Some(Policy::Skip) => add("Skip", TokenStream::new()),
+        }
+        if let Some((branch, label)) = &self.arm {
             let branch = Literal::usize_unsuffixed(*branch);
-            quote_spanned!(span=> .arm(#branch, #label))
-        });
-        quote_spanned!(span=> #constructor(#name, #stage, #line) #policy #arm)
+            add("Arm", quote_spanned!(span=> (#branch, #label)));
+        }
+        if !early.is_empty() {
+            add("Early", quote_spanned!(span=> (&[#(#early),*])));
+        }
+        marks
     }
 }
 

@@ -6,6 +6,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
+use super::inline::{self, Inline};
 use super::tokens::Root;
 use crate::pipeline::plan::{
     Call, End, Function, Node, Plan, Policy, Pushdown, RouteStep, SinkStep, Target, TeeStep,
@@ -238,7 +239,13 @@ impl Writer<'_> {
             which,
             Transform::Filter | Transform::TryFilter | Transform::Inspect
         );
-        let call = self.call(node, function, by_reference);
+        let call = match which {
+            Transform::Map | Transform::Filter => {
+                inline::parts(&function.tokens).map(|parts| self.inlined(node, which, &parts))
+            }
+            _ => None,
+        };
+        let call = call.unwrap_or_else(|| self.call(node, function, by_reference));
         let dropped = || {
             let leave = self.leave(leave, span);
             quote_spanned!(span=> out.drop_record(#n); #leave)
@@ -284,6 +291,18 @@ impl Writer<'_> {
                 #rest
             }
         });
+    }
+
+    /// The value of a closure's body. It is bound first, so that temporaries end before the parameter does, as in a closure.
+    fn inlined(self, node: &Node, which: Transform, parts: &Inline) -> TokenStream {
+        let span = self.root.at(node.span);
+        let Inline { record, body } = parts;
+        match which {
+            Transform::Filter => {
+                quote_spanned!(span=> { let #record = &r; let keep: bool = #body; keep })
+            }
+            _ => quote_spanned!(span=> { let #record = r; let r = #body; r }),
+        }
     }
 
     /// The helper's call: record, metadata if the closure takes it, the user's tokens.

@@ -5,6 +5,7 @@
 
 mod function;
 mod graph;
+mod inline;
 mod kernel;
 mod stub;
 mod tokens;
