@@ -7,5 +7,6 @@ pub mod avro;
 pub mod derive;
 pub mod diagnostic;
 pub mod files;
+mod nesting;
 pub mod pipeline;
 pub mod sql;

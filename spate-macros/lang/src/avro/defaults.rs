@@ -34,7 +34,7 @@ pub(super) fn judge(defaults: &[FieldDefault], names: &[Named], file: &SourceFil
             &STRICT,
         );
         let value = parsed.ok()?.value?;
-        let misfit = compare(&value, &field.ty, names).err()?;
+        let misfit = compare(&value, &field.ty, names, true).err()?;
         Some(Finding {
             code: Code::SchemaInvalid,
             place: file.place(default.offset + misfit.offset),
@@ -55,8 +55,9 @@ struct Misfit {
     help: String,
 }
 
-/// Compares a default with the type of its field.
-fn compare(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> {
+/// Compares a default with the type of its field. `advise`: whether help is wanted, which takes a second look at the
+/// branches of a union; the outermost one gives it, or unions in unions would be looked at without end.
+fn compare(value: &Value<'_>, ty: &Type, names: &[Named], advise: bool) -> Result<(), Misfit> {
     let wrong = |expected: &str| misfit(value, format!("is {}, not {expected}", found(value)));
     match (&ty.kind, value) {
         (Kind::Null, Value::NullKeyword(_)) | (Kind::Boolean, Value::BooleanLit(_)) => Ok(()),
@@ -75,28 +76,36 @@ fn compare(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> 
         (Kind::Array(items), Value::Array(array)) => array
             .elements
             .iter()
-            .try_for_each(|item| compare(item, items, names)),
+            .try_for_each(|item| compare(item, items, names, advise)),
         (Kind::Array(_), _) => wrong("a list"),
         (Kind::Map(values), Value::Object(object)) => object
             .properties
             .iter()
-            .try_for_each(|entry| compare(&entry.value, values, names)),
+            .try_for_each(|entry| compare(&entry.value, values, names, advise)),
         (Kind::Map(_), _) => wrong("an object"),
-        (Kind::Union(branches), _) => union(value, branches, names),
-        (Kind::Named(id), _) => named(value, &names[id.0], names),
+        (Kind::Union(branches), _) => union(value, branches, names, advise),
+        (Kind::Named(id), _) => named(value, &names[id.0], names, advise),
     }
 }
 
-fn union(value: &Value<'_>, branches: &[Type], names: &[Named]) -> Result<(), Misfit> {
+fn union(
+    value: &Value<'_>,
+    branches: &[Type],
+    names: &[Named],
+    advise: bool,
+) -> Result<(), Misfit> {
     let Some(first) = branches.first() else {
         return misfit(value, "stands on a union without branches".to_owned());
     };
-    let Err(mut problem) = compare(value, first, names) else {
+    let Err(mut problem) = compare(value, first, names, false) else {
         return Ok(());
     };
+    if !advise {
+        return Err(problem);
+    }
     let later = branches[1..]
         .iter()
-        .any(|branch| compare(value, branch, names).is_ok());
+        .any(|branch| compare(value, branch, names, false).is_ok());
     problem.help = match later {
         true => "the default of a union is of its first branch: put that one first".to_owned(),
         false => "the default of a union is of its first branch".to_owned(),
@@ -104,7 +113,7 @@ fn union(value: &Value<'_>, branches: &[Type], names: &[Named]) -> Result<(), Mi
     Err(problem)
 }
 
-fn named(value: &Value<'_>, named: &Named, names: &[Named]) -> Result<(), Misfit> {
+fn named(value: &Value<'_>, named: &Named, names: &[Named], advise: bool) -> Result<(), Misfit> {
     let wrong = |expected: String| misfit(value, format!("is {}, not {expected}", found(value)));
     match (&named.definition, value) {
         (Definition::Enum { symbols, .. }, Value::StringLit(text)) => {
@@ -131,7 +140,7 @@ fn named(value: &Value<'_>, named: &Named, names: &[Named]) -> Result<(), Misfit
             for field in fields {
                 let is_its = |entry: &&ObjectProp<'_>| entry.name.as_str() == field.name;
                 match object.properties.iter().find(is_its) {
-                    Some(entry) => compare(&entry.value, &field.ty, names)?,
+                    Some(entry) => compare(&entry.value, &field.ty, names, advise)?,
                     None if field.default.is_some() => {}
                     None => {
                         return misfit(value, format!("has no value for field `{}`", field.name));

@@ -198,49 +198,95 @@ impl Schema {
 
     /// The fewest bytes that a record takes.
     pub fn least(&self, record: NameId) -> usize {
-        self.fields(record)
-            .iter()
-            .map(|field| self.least_of(&field.ty))
-            .sum()
+        // What a record contains was looked at before it: each is counted once, however often it is used.
+        let mut known: Vec<Option<usize>> = vec![None; self.names.len()];
+        let mut open = vec![record];
+        while let Some(&id) = open.last() {
+            let inner = self
+                .fields(id)
+                .iter()
+                .filter_map(|field| match field.ty.kind {
+                    // It ends: a record that contains itself on every path was refused.
+                    Kind::Named(inner) if known[inner.0].is_none() => Some(inner),
+                    _ => None,
+                });
+            let inner: Vec<NameId> = inner.collect();
+            if inner.is_empty() {
+                known[id.0] = Some(self.least_of(id, &known));
+                open.pop();
+            }
+            open.extend(inner);
+        }
+        known[record.0].unwrap_or_default()
     }
 
-    fn least_of(&self, ty: &Type) -> usize {
-        match &ty.kind {
+    /// The fewest bytes of a named type, those that it contains being known.
+    fn least_of(&self, id: NameId, known: &[Option<usize>]) -> usize {
+        let of = |ty: &Type| match &ty.kind {
             Kind::Null => 0,
             Kind::Float => 4,
             Kind::Double => 8,
-            Kind::Named(id) => match &self.named(*id).definition {
-                // It ends: a record that contains itself on every path was refused.
-                Definition::Record(_) => self.least(*id),
-                Definition::Enum { .. } => 1,
-                Definition::Fixed { size, .. } => *size,
-            },
+            Kind::Named(inner) => known[inner.0].unwrap_or_default(),
             // A number, a boolean, a length, a branch or the end of blocks.
             _ => 1,
+        };
+        match &self.named(id).definition {
+            Definition::Record(fields) => fields
+                .iter()
+                .fold(0, |sum, field| of(&field.ty).saturating_add(sum)),
+            Definition::Enum { .. } => 1,
+            Definition::Fixed { size, .. } => *size,
         }
     }
 
     /// Whether a record can contain itself, at whatever depth.
     pub fn is_recursive(&self, id: NameId) -> bool {
         let mut reached = vec![false; self.names.len()];
-        self.fields(id)
-            .iter()
-            .for_each(|field| self.reach(&field.ty, &mut reached));
+        let mut open: Vec<&Type> = self.fields(id).iter().map(|field| &field.ty).collect();
+        while let Some(ty) = open.pop() {
+            match &ty.kind {
+                Kind::Array(inner) | Kind::Map(inner) => open.push(inner),
+                Kind::Union(branches) => open.extend(branches),
+                Kind::Named(id) if !std::mem::replace(&mut reached[id.0], true) => {
+                    open.extend(self.fields(*id).iter().map(|field| &field.ty));
+                }
+                _ => {}
+            }
+        }
         reached[id.0]
     }
 
-    fn reach(&self, ty: &Type, reached: &mut [bool]) {
+    /// Whether a record's schema, written as one text, would be nested deeper than readers of JSON go.
+    ///
+    /// Its text must not be asked for then.
+    pub fn is_too_deep(&self, record: NameId) -> bool {
+        let root = Type {
+            kind: Kind::Named(record),
+            logical: None,
+            ignored_logical: None,
+            offset: 0,
+        };
+        self.deeper(&root, 0, &mut vec![false; self.names.len()])
+    }
+
+    /// Goes the way of the printer, which writes a named type where it comes first.
+    fn deeper(&self, ty: &Type, depth: usize, written: &mut [bool]) -> bool {
+        /// `serde_json` stops at 128.
+        const LIMIT: usize = 120;
+        if depth > LIMIT {
+            return true;
+        }
         match &ty.kind {
-            Kind::Array(inner) | Kind::Map(inner) => self.reach(inner, reached),
+            Kind::Array(inner) | Kind::Map(inner) => self.deeper(inner, depth + 1, written),
             Kind::Union(branches) => branches
                 .iter()
-                .for_each(|branch| self.reach(branch, reached)),
-            Kind::Named(id) if !std::mem::replace(&mut reached[id.0], true) => {
-                self.fields(*id)
-                    .iter()
-                    .for_each(|field| self.reach(&field.ty, reached));
-            }
-            _ => {}
+                .any(|branch| self.deeper(branch, depth + 1, written)),
+            // The record, the list of its fields, the field.
+            Kind::Named(id) if !std::mem::replace(&mut written[id.0], true) => self
+                .fields(*id)
+                .iter()
+                .any(|field| self.deeper(&field.ty, depth + 3, written)),
+            _ => false,
         }
     }
 

@@ -8,6 +8,7 @@ use syn::{
 };
 
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
+use crate::nesting;
 
 /// The words of one derive.
 pub(super) struct Words {
@@ -47,6 +48,10 @@ pub(super) struct Field {
 impl Input {
     /// Reads the struct. What is wrong with it goes to `errors`; `None` if there is nothing to implement for.
     pub(super) fn parse(tokens: TokenStream, words: &Words, errors: &mut Errors) -> Option<Input> {
+        if let Some(span) = nesting::too_deep(tokens.clone(), false) {
+            errors.push(Diagnostic::new(words.shape, span, nesting::message()));
+            return None;
+        }
         let derive: DeriveInput = match syn::parse2(tokens) {
             Ok(derive) => derive,
             Err(error) => {

@@ -21,7 +21,8 @@ mod stages;
 
 use proc_macro2::TokenStream;
 
-use crate::diagnostic::{Diagnostic, Errors};
+use crate::diagnostic::{Code, Diagnostic, Errors};
+use crate::nesting;
 
 /// What the procedural macro emits for `[$crate] [features] tokens`, the input as the front macro passes it.
 ///
@@ -55,9 +56,17 @@ enum Outcome {
     Stub(ast::Head),
 }
 
-/// `None` when the call did not come through the front macro.
+/// `None` when the call did not come through the front macro, or holds what cannot be read by recursion.
 fn analyse(input: TokenStream, errors: &mut Errors) -> Option<Program> {
     let input = input::read(input, errors)?;
+    if let Some(span) = nesting::too_deep(cursor::stream(&input.tokens), true) {
+        errors.push(Diagnostic::new(
+            Code::BrokenExpression,
+            span,
+            nesting::message(),
+        ));
+        return None;
+    }
     let block = split::split(&input.tokens, errors);
     let pipelines = block.pipelines.into_iter().map(|raw| {
         let ast = parse::pipeline(raw, errors);

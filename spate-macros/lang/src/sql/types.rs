@@ -70,9 +70,21 @@ impl ColumnType {
     }
 }
 
+/// Types inside types that are read; the server takes a few.
+const LIMIT: usize = 64;
+
 /// Reads a type and takes it from the cursor.
 pub(super) fn column_type(cursor: &mut Cursor<'_>) -> Result<ColumnType, Finding> {
+    nested_type(cursor, 0)
+}
+
+/// Reads a type that is inside so many others.
+fn nested_type(cursor: &mut Cursor<'_>, depth: usize) -> Result<ColumnType, Finding> {
     let (place, start) = (cursor.place(), *cursor);
+    if depth > LIMIT {
+        let message = format!("types are nested more than {LIMIT} levels deep");
+        return Err(mistake(place, message));
+    }
     let Some(name) = cursor.word() else {
         return Err(mistake(place, "a column type is expected here"));
     };
@@ -126,7 +138,7 @@ pub(super) fn column_type(cursor: &mut Cursor<'_>) -> Result<ColumnType, Finding
             place,
             format!("`{name}` takes a type: `{name}(String)`"),
         )),
-        ("Nullable", Some(mut inside)) => match only(&mut inside)? {
+        ("Nullable", Some(mut inside)) => match only(&mut inside, depth)? {
             inner @ (ColumnType::Nullable(_)
             | ColumnType::Array(_)
             | ColumnType::LowCardinality(_)) => {
@@ -143,12 +155,12 @@ pub(super) fn column_type(cursor: &mut Cursor<'_>) -> Result<ColumnType, Finding
             }
             inner => Ok(ColumnType::Nullable(Box::new(inner))),
         },
-        ("LowCardinality", Some(mut inside)) => match only(&mut inside)? {
+        ("LowCardinality", Some(mut inside)) => match only(&mut inside, depth)? {
             inner if is_text(&inner) => Ok(ColumnType::LowCardinality(Box::new(inner))),
             inner if inner.later().is_some() => Ok(ColumnType::LowCardinality(Box::new(inner))),
             inner => later(format!("`LowCardinality` of `{}`", inner.spelling())),
         },
-        ("Array", Some(mut inside)) => Ok(ColumnType::Array(Box::new(only(&mut inside)?))),
+        ("Array", Some(mut inside)) => Ok(ColumnType::Array(Box::new(only(&mut inside, depth)?))),
         _ => match ALIASES
             .iter()
             .find(|(alias, ours)| name.eq_ignore_ascii_case(alias) && *ours != name)
@@ -172,8 +184,8 @@ pub(super) fn column_type(cursor: &mut Cursor<'_>) -> Result<ColumnType, Finding
 }
 
 /// The one type that fills the parentheses.
-fn only(inside: &mut Cursor<'_>) -> Result<ColumnType, Finding> {
-    let inner = column_type(inside)?;
+fn only(inside: &mut Cursor<'_>, depth: usize) -> Result<ColumnType, Finding> {
+    let inner = nested_type(inside, depth + 1)?;
     match inside.is_empty() {
         true => Ok(inner),
         false => Err(mistake(
@@ -194,9 +206,17 @@ fn is_text(ty: &ColumnType) -> bool {
 
 fn zone(mut inside: Cursor<'_>) -> Option<String> {
     match inside.next() {
-        Some(Token::SingleQuotedString(zone)) if inside.is_empty() => Some(zone.clone()),
+        Some(Token::SingleQuotedString(zone)) if inside.is_empty() && is_zone(zone) => {
+            Some(zone.clone())
+        }
         _ => None,
     }
+}
+
+/// Whether a time zone could have such a name, which needs no quotes of its own.
+fn is_zone(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.all(|ch| ch.is_ascii_alphanumeric() || "/_+-".contains(ch))
 }
 
 /// The `3` of `FixedString(3)`.

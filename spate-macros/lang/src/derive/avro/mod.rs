@@ -86,6 +86,14 @@ fn find(input: &Input, dir: &Path, errors: &mut Errors) -> Option<(Arc<Schema>, 
         }
     };
     let record = pick(input, &schema, written.span(), errors)?;
+    if schema.is_too_deep(record) {
+        let name = &schema.named(record).name;
+        let message =
+            format!("the types of `{name}` are nested deeper than the registry reads them");
+        let help = "records inside records go some forty levels deep";
+        errors.push(Diagnostic::new(Code::SchemaInvalid, written.span(), message).help(help));
+        return None;
+    }
     Some((schema, record))
 }
 
