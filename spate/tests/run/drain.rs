@@ -1,5 +1,6 @@
 //! A drain ends within its budget, whatever hangs, and says what it gave up.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -22,18 +23,22 @@ sink: { batch: { linger: 60s }, chunk: { linger: 60s } }
 ";
 
 /// What a closure waits for.
-type Door = Arc<Mutex<mpsc::Receiver<()>>>;
+struct Door {
+    reached: AtomicBool,
+    open: Mutex<mpsc::Receiver<()>>,
+}
 
 fn through(door: &Door, line: &[u8]) -> Vec<u8> {
     if line == b"wait" {
+        door.reached.store(true, Ordering::SeqCst);
         // It ends when the sender is dropped.
-        let _ = door.lock().expect("not poisoned").recv();
+        let _ = door.open.lock().expect("not poisoned").recv();
     }
     line.to_vec()
 }
 
 spate::pipeline! {
-    doors(door: Door) {
+    doors(door: Arc<Door>) {
         Scripted -> bytes -> map(|line| through(&door, line)) -> store: Scripted
     }
 }
@@ -42,12 +47,17 @@ struct Setup {
     run: Run,
     source: ScriptedSource,
     sink: ScriptedSink,
+    door: Arc<Door>,
     open: mpsc::Sender<()>,
 }
 
 fn start(records: &[&str], threads: usize) -> Setup {
-    let (open, door) = mpsc::channel();
-    let pipeline = doors(Arc::new(Mutex::new(door)));
+    let (open, waits) = mpsc::channel();
+    let door = Arc::new(Door {
+        reached: AtomicBool::new(false),
+        open: Mutex::new(waits),
+    });
+    let pipeline = doors(Arc::clone(&door));
     let source: ScriptedSource = pipeline.source_handle().expect("a scripted source");
     let sink: ScriptedSink = pipeline.sink_handle("store").expect("a scripted sink");
     for (partition, record) in records.iter().enumerate() {
@@ -64,6 +74,7 @@ fn start(records: &[&str], threads: usize) -> Setup {
         run,
         source,
         sink,
+        door,
         open,
     }
 }
@@ -169,6 +180,9 @@ fn the_end_of_a_bounded_source_is_clean_only_if_the_last_commit_is_taken() {
 #[test]
 fn a_closure_that_does_not_return_holds_neither_the_end_nor_the_others() {
     let s = start(&["wait", "b"], 2);
+    s.run.until("the closure waits", || {
+        s.door.reached.load(Ordering::SeqCst)
+    });
     s.read(1);
     s.begin();
     let report = s.run.end_within(DRAIN + EXIT_GRACE);
