@@ -41,6 +41,19 @@ pub fn filter_with<'m, In>(
     f(record, meta)
 }
 
+/// The call of a function of the user's whose arguments could leave the kernel's loop, kept inside: a `continue` would
+/// lose the record, a `return` the rest of the batch.
+#[inline(always)]
+pub fn call<Out>(f: impl FnOnce() -> Out) -> Out {
+    f()
+}
+
+/// The guard of an arm that could leave the kernel's loop, kept inside like a [`call`].
+#[inline(always)]
+pub fn guard(f: impl FnOnce() -> bool) -> bool {
+    f()
+}
+
 /// Turns one record into another.
 #[inline(always)]
 pub fn map<In, Out>(record: In, f: impl FnOnce(In) -> Out) -> Out {

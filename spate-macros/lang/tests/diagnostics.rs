@@ -166,6 +166,7 @@ snapshot! { arguments,
     "a closure with three parameters and one with none": "orders { kafka -> avro -> filter(|a, b, c| true) -> map(|| 1) -> clickhouse }",
     "something that is no function": "orders { kafka -> avro -> map(5) -> map(make(3)) -> map({ let mut n = 0; |o| o }) -> clickhouse }",
     "an async closure and an async body": "orders { kafka -> avro -> map(async |o| o) -> map(|o| async { o }) -> clickhouse }",
+    "a closure that yields": "orders { kafka -> avro -> flat_map(|o| { for l in o.lines { yield l; } }) -> map(|r#yield| r#yield) -> clickhouse }",
     "a move closure": "orders { let mut n = 0; kafka -> avro -> map(move |o| { n += 1; (n, o) }) -> clickhouse }",
     "a state passed as a function": "orders(g: fn(i64) -> i64) { let (mut f, Wrap { x: h, .. }) = make(); kafka -> avro -> map(f) -> map(h) -> map(g) -> map(x) -> clickhouse }",
 }

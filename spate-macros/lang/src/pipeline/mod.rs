@@ -13,6 +13,7 @@ mod cursor;
 mod expand;
 mod fragment;
 mod input;
+mod leaving;
 mod parse;
 mod plan;
 pub mod registry;

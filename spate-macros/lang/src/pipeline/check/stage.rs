@@ -9,7 +9,6 @@ use super::order::{DROP, Role, meant};
 use super::{Context, options};
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
 use crate::pipeline::ast::{Args, Bad, Named, Shape, Stage, Value};
-use crate::pipeline::fragment;
 use crate::pipeline::plan::{
     Call, Carrier, DecoderStep, End, Function, Node, Policy, Settings, SinkStep, SourceStep,
     TransformStep,
@@ -17,6 +16,7 @@ use crate::pipeline::plan::{
 use crate::pipeline::registry::{
     self, ArgKind, Branch, Kind, OptionDef, OptionKind, Part, StageDef,
 };
+use crate::pipeline::{fragment, leaving};
 
 /// A checked stage.
 pub(super) enum Step {
@@ -249,6 +249,11 @@ fn function(
                     moves,
                     format!("the closure of `{stage}` is `move`"),
                 ));
+            }
+            if let Some(span) = leaving::yields(&value.tokens) {
+                let message = format!("the closure of `{stage}` is a coroutine: it has a `yield`");
+                let help = "a closure returns what it makes; `flat_map` takes an iterator or a `Vec` of records";
+                errors.push(Diagnostic::new(Code::NotAFunction, span, message).help(help));
             }
             if !(1..=2).contains(&closure.params) {
                 let message = format!(

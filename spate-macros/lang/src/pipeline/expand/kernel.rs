@@ -8,6 +8,7 @@ use quote::{format_ident, quote_spanned};
 
 use super::inline::{self, Inline};
 use super::tokens::Root;
+use crate::pipeline::leaving::{Condition, conditions, guard, may_leave};
 use crate::pipeline::plan::{
     Call, End, Function, Node, Plan, Policy, Pushdown, RouteStep, SinkStep, Target, TeeStep,
     TransformStep,
@@ -173,7 +174,10 @@ impl Writer<'_> {
         let value = self.call(node, &step.function, true);
         let last = step.arms.len() - 1;
         let patterns = step.arms.iter().enumerate().map(|(n, arm)| {
-            let (pattern, n) = (&arm.pattern, Literal::usize_unsuffixed(n));
+            let (pattern, n) = (
+                self.pattern(node, &arm.pattern),
+                Literal::usize_unsuffixed(n),
+            );
             quote_spanned!(span=> #pattern => #n,)
         });
         let arms = step.arms.iter().enumerate().map(|(n, arm)| {
@@ -229,7 +233,10 @@ impl Writer<'_> {
         let (n, span) = (index(node), root.at(node.span));
         let (which, function) = match &step.call {
             Call::Own { path, args } => {
-                let call = quote_spanned!(span=> #path(r #(, #args)*));
+                let mut call = quote_spanned!(span=> #path(r #(, #args)*));
+                if args.iter().any(may_leave) {
+                    call = self.closed("call", node, &call);
+                }
                 out.extend(quote_spanned!(span=> out.enter(#n); let r = #call;));
                 return false;
             }
@@ -326,6 +333,36 @@ impl Writer<'_> {
         let borrow =
             (function.is_name && self.form == Form::Expression).then(|| quote_spanned!(span=> &));
         quote_spanned!(span=> #helper(#record, #borrow #tokens))
+    }
+
+    /// A pattern with its guard, as written if the guard cannot leave the loop.
+    fn pattern(self, node: &Node, pattern: &TokenStream) -> TokenStream {
+        let (head, guard) = guard(pattern);
+        match guard.filter(may_leave) {
+            Some(guard) => {
+                let span = self.root.at(node.span);
+                let conditions = conditions(&guard).into_iter().map(|condition| {
+                    let Condition {
+                        binding,
+                        expression,
+                    } = condition;
+                    let helper = if binding.is_empty() { "guard" } else { "call" };
+                    let closed = self.closed(helper, node, &expression);
+                    quote_spanned!(span=> #binding #closed)
+                });
+                quote_spanned!(span=> #head if #(#conditions)&&*)
+            }
+            None => pattern.clone(),
+        }
+    }
+
+    /// The user's tokens where they would stand in the loop: `continue` and `return` end there, not the record or the batch.
+    fn closed(self, helper: &str, node: &Node, tokens: &TokenStream) -> TokenStream {
+        let (span, helper) = (
+            self.root.at(node.span),
+            self.root.private(&format!("stage::{helper}"), node.span),
+        );
+        quote_spanned!(span=> #helper(|| #tokens))
     }
 
     /// Binds the record to the value of a call that can fail, or does what the stage's policy says.
