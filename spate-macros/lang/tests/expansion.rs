@@ -116,6 +116,49 @@ orders(limit: i64) {
 }
 "# }
 
+snapshot! { a_bare_chain_with_a_state, r#"
+let mut seen = HashSet::new();
+let least = least.clone();
+memory
+-> bytes
+-> filter(|line| line.len() >= least.size())
+-> try_filter(|line, meta| fresh(&mut seen, line, meta.key()), on_error = skip)
+-> filter(is_wanted)
+-> capture
+name = "fresh-lines";
+"# }
+
+snapshot! { a_tee_in_a_route, r#"
+events(home: String, keys: Arc<Keys>) {
+    let mut count = 0_u64;
+    kafka(topic = "events")
+    -> avro::<Event<'_>>(on_error = skip)
+    -> inspect(|_| count += 1)
+    -> route(|event, meta| (event.kind, meta.partition())) {
+        (Kind::Order, _) => tee {
+            rows: try_map(to_row, on_error = skip) -> clickhouse::<Row<'_>>(table = "orders"),
+            keys: map(|event| keys.of(event)) -> capture,
+        },
+        (Kind::Refund | Kind::Return, 0..=9) if count > 9 => refunds: map(refund) -> clickhouse::<Refund>,
+        _ => other: drop,
+    }
+}
+"# }
+
+snapshot! { what_could_leave_the_loop, r#"
+lines(mark: Vec<u8>) {
+    memory
+    -> bytes
+    -> crate::ops::after(&mark, matches!(mark.len(), 1 | 2))
+    -> route(|line| line.first().copied()) {
+        None => drop,
+        Some(byte) if let Some(first) = mark.first() && matches!(byte, b'a'..=b'z') => capture,
+        Some(byte) if mark.get(usize::from(byte))? == &byte => second: capture,
+        _ => discard,
+    }
+}
+"# }
+
 #[test]
 fn user_tokens_come_out_with_their_own_spans() {
     let mut input: TokenStream = "[spate] []".parse().expect("a front");

@@ -19,9 +19,11 @@ pub(super) fn pipeline(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
     let params = params(plan).map(|param| &param.tokens);
     let (facade, span) = (root.facade(name.span()), root.at(name.span()));
     let chain = format!(" The chain: `{}`.", graph::text(plan));
+    // A paragraph of its own behind what the user says.
+    let blank = (!attrs.is_empty()).then(|| quote_spanned!(span=> #[doc = ""]));
     quote_spanned! {span=>
         #attrs
-        #[doc = ""]
+        #blank
         #[doc = #chain]
         #vis fn #name(#(#params),*) -> #facade::Pipeline { #value }
     }

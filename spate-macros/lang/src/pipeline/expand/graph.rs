@@ -64,7 +64,7 @@ fn tail<'a>(tail: &'a Tail, mut arm: Option<(usize, String)>, entries: &mut Vec<
     }
 }
 
-/// The graph, in a block of its own so that its name hides nothing of the user's.
+/// The graph, in a block of its own so that its names hide nothing of the user's: nothing of theirs is in it but text.
 pub(super) fn constant(plan: &Plan, root: Root<'_>) -> TokenStream {
     let place = plan.source.node.span;
     let span = root.at(place);
@@ -77,10 +77,12 @@ pub(super) fn constant(plan: &Plan, root: Root<'_>) -> TokenStream {
         let early = early.filter(|_| n == 2);
         entry.marks(early.map_or(&[], Vec::as_slice), root)
     });
-    let ty = root.private("Graph", place);
+    let (graph, mark) = (root.private("Graph", place), root.private("Mark", place));
     quote_spanned! {span=>
         {
-            static GRAPH: #ty = #ty::new(#title, &[#(#stages),*], &[#(#marks)*]);
+            use #graph;
+            use #mark;
+            static GRAPH: Graph = Graph::new(#title, &[#(#stages),*], &[#(#marks)*]);
             &GRAPH
         }
     }
@@ -101,8 +103,8 @@ impl Entry<'_> {
         let index = Literal::usize_unsuffixed(self.node.index);
         let mut marks = TokenStream::new();
         let mut add = |mark: &str, of: TokenStream| {
-            let mark = root.private(&format!("Mark::{mark}"), self.node.span);
-            marks.extend(quote_spanned!(span=> (#index, #mark #of),));
+            let mark = Ident::new(mark, span);
+            marks.extend(quote_spanned!(span=> (#index, Mark::#mark #of),));
         };
         if let Some(kind) = self.kind {
             add(kind, TokenStream::new());

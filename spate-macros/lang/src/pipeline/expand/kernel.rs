@@ -28,6 +28,8 @@ struct Writer<'a> {
 enum Leave<'a> {
     Continue,
     Arm(&'a Ident),
+    /// Nothing follows: no word is needed, and clippy would call one redundant.
+    End,
 }
 
 /// The closure that `drive` runs over every batch. Variables of its surroundings: `decoder`, `decode`, `sink0` and so on.
@@ -133,7 +135,7 @@ impl Writer<'_> {
             }
         }
         out.extend(match end {
-            End::Sink(sink) => self.encode(sink, leave),
+            End::Sink(sink) => self.encode(sink),
             End::Route(route) => self.route(route, leave),
             End::Tee(tee) => self.tee(tee),
         });
@@ -147,15 +149,16 @@ impl Writer<'_> {
                 let label = label(name, span);
                 quote_spanned!(span=> break #label;)
             }
+            Leave::End => TokenStream::new(),
         }
     }
 
-    fn encode(self, step: &SinkStep, leave: Leave<'_>) -> TokenStream {
+    fn encode(self, step: &SinkStep) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
         let (n, slot) = (index(node), Literal::usize_unsuffixed(step.slot));
         let helper = root.private("stage::encode", node.span);
-        let failed = self.failed(node, leave);
+        let failed = self.failed(node, Leave::End);
         let sink = sink_variable(step, root);
         quote_spanned! {span=>
             out.enter(#n);
@@ -185,8 +188,8 @@ impl Writer<'_> {
                 Target::Chain(tail) => self.tail(&tail.transforms, &tail.end, leave),
                 Target::Drop(node) => {
                     let span = root.at(node.span);
-                    let (n, leave) = (index(node), self.leave(leave, span));
-                    quote_spanned!(span=> out.drop_record(#n); #leave)
+                    let n = index(node);
+                    quote_spanned!(span=> out.drop_record(#n);)
                 }
             };
             if n == last {
