@@ -15,7 +15,7 @@ spate::pipeline! {
         let suffix = String::from("!");
         kafka(topic = "orders")
         -> avro::<Order<'_>>
-        -> map(|order| suffix + order.region)
+        -> map(|order| { let mut text = suffix; text.insert_str(0, order.region); text })
         -> capture
     }
 }
