@@ -18,6 +18,7 @@
 mod case;
 mod census;
 mod judge;
+mod lint;
 mod project;
 mod report;
 mod rules;
@@ -25,6 +26,7 @@ mod rules;
 pub use case::{Case, CaseError, Outcome, Package, all};
 pub use census::Census;
 pub use judge::{Mode, judge, ours};
+pub use lint::Lint;
 pub use project::{Answer, Project, ProjectError};
 pub use report::normalize;
 pub use rules::broken;

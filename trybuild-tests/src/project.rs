@@ -10,6 +10,7 @@ use std::{env, fs, io};
 use serde_json::Value;
 
 use crate::case::{Case, Package};
+use crate::lint::Lint;
 use crate::report::{Places, diagnostic};
 
 /// Why the cases could not be checked at all.
@@ -58,16 +59,22 @@ pub struct Project {
 }
 
 impl Project {
-    /// Writes the project for `cases` below `scratch`, a directory that is kept from run to run.
+    /// Writes the project `name` for `cases` below `scratch`, a directory that is kept from run to run. What its projects
+    /// depend on is compiled once for all.
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn write(ui: &Path, scratch: &Path, cases: &[Case]) -> Result<Self, ProjectError> {
+    pub fn write(
+        ui: &Path,
+        scratch: &Path,
+        name: &str,
+        cases: &[Case],
+    ) -> Result<Self, ProjectError> {
         let root = ui.ancestors().nth(2).unwrap_or(ui).to_owned();
         let project = Project {
             ui: ui.to_owned(),
             root,
-            directory: scratch.join("project"),
+            directory: scratch.join(name),
         };
         let used: Vec<Package> = Package::ALL
             .into_iter()
@@ -89,7 +96,7 @@ impl Project {
     }
 
     fn package(&self, package: Package, cases: &[Case]) -> Result<(), ProjectError> {
-        let directory = self.directory.join(package.name());
+        let directory = self.directory(package);
         let (facade, name, stand_in) = match package {
             Package::Cases | Package::Edition2021 => ("spate", "spate-ui", "facade"),
             Package::Renamed => ("etl", "spate-ui", "facade"),
@@ -116,32 +123,20 @@ impl Project {
         copy(&self.ui.join("files"), &directory.join("files"))
     }
 
+    /// The directory of a package, with copies of the files that cases name in its `files`.
+    pub fn directory(&self, package: Package) -> PathBuf {
+        self.directory.join(package.name())
+    }
+
     /// Checks all cases: what became of each that cargo reached, by the name of its library.
     ///
     /// # Errors
     /// Cargo cannot be run, or stops before it reaches the cases.
     pub fn check(&self) -> Result<BTreeMap<String, Answer>, ProjectError> {
-        self.fetch()?;
-        let mut cargo = self.cargo();
-        cargo.args([
-            "check",
-            "--examples",
-            "--keep-going",
-            "--message-format=json",
-            "--quiet",
-        ]);
-        let output = cargo.output().map_err(|error| run(&cargo, error))?;
         let places = self.places()?;
         let mut answers: BTreeMap<String, Answer> = BTreeMap::new();
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            let Ok(message) = serde_json::from_str::<Value>(line) else {
-                continue;
-            };
-            if message["target"]["kind"][0] != "example" {
-                continue;
-            }
-            let target = message["target"]["name"].as_str().unwrap_or_default();
-            let answer = answers.entry(target.to_owned()).or_default();
+        for (target, message) in self.messages("check", &[])? {
+            let answer = answers.entry(target).or_default();
             if message["reason"] == "compiler-artifact" {
                 answer.compiles = true;
             } else if let Some(text) = diagnostic(&message["message"], &places) {
@@ -151,8 +146,53 @@ impl Project {
                 answer.said.push_str(&text);
             }
         }
-        match answers.is_empty() {
-            false => Ok(answers),
+        Ok(answers)
+    }
+
+    /// Runs clippy over all cases: what it says, by the name of the library. `lints` are turned on besides its own choice.
+    ///
+    /// # Errors
+    /// Cargo cannot be run, or stops before it reaches the cases.
+    pub fn clippy(&self, lints: &[&str]) -> Result<Vec<(String, Lint)>, ProjectError> {
+        let flags: Vec<&str> = lints.iter().flat_map(|lint| ["-W", lint]).collect();
+        let messages = self.messages("clippy", &flags)?;
+        let lint =
+            |(target, message): (String, Value)| Some((target, Lint::read(&message["message"])?));
+        Ok(messages.into_iter().filter_map(lint).collect())
+    }
+
+    /// What cargo reports of the cases, each with the name of its library.
+    fn messages(
+        &self,
+        command: &str,
+        flags: &[&str],
+    ) -> Result<Vec<(String, Value)>, ProjectError> {
+        self.fetch()?;
+        let mut cargo = self.cargo();
+        cargo
+            .args([
+                command,
+                "--examples",
+                "--keep-going",
+                "--message-format=json",
+                "--quiet",
+            ])
+            .args((!flags.is_empty()).then_some("--"))
+            .args(flags);
+        let output = cargo.output().map_err(|error| run(&cargo, error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let messages = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let messages: Vec<(String, Value)> = messages
+            .filter(|message| message["target"]["kind"][0] == "example")
+            .map(|message| {
+                let target = message["target"]["name"].as_str().unwrap_or_default();
+                (target.to_owned(), message)
+            })
+            .collect();
+        match messages.is_empty() {
+            false => Ok(messages),
             true => Err(ProjectError::Cargo {
                 output: String::from_utf8_lossy(&output.stderr).into_owned(),
             }),

@@ -30,7 +30,12 @@ fn run() -> Result<bool, Failure> {
         println!("ui: no case chosen");
         return Ok(true);
     }
-    let project = Project::write(ui(), Path::new(env!("CARGO_TARGET_TMPDIR")), &cases)?;
+    let project = Project::write(
+        ui(),
+        Path::new(env!("CARGO_TARGET_TMPDIR")),
+        "project",
+        &cases,
+    )?;
     let toolchain = project.toolchain()?;
     let answers = project.check()?;
     let answer = |case: &Case| answers.get(&case.target());
