@@ -36,3 +36,17 @@ pub fn avro_record(input: TokenStream) -> TokenStream {
 pub fn row(input: TokenStream) -> TokenStream {
     spate_lang::derive::row(input.into(), &spate_lang::files::manifest_dir()).into()
 }
+
+/// `AvroRecord` where the feature `avro` is off.
+#[doc(hidden)]
+#[proc_macro_derive(AvroRecordOff, attributes(avro))]
+pub fn avro_record_off(_: TokenStream) -> TokenStream {
+    spate_lang::derive::feature_off("AvroRecord", "avro").into()
+}
+
+/// `Row` where the feature `clickhouse` is off.
+#[doc(hidden)]
+#[proc_macro_derive(RowOff, attributes(row))]
+pub fn row_off(_: TokenStream) -> TokenStream {
+    spate_lang::derive::feature_off("Row", "clickhouse").into()
+}

@@ -87,8 +87,14 @@ pub use spate_runtime::{StageError, ops, stats, telemetry};
 
 #[cfg(feature = "avro")]
 pub use spate_macros::AvroRecord;
+#[cfg(not(feature = "avro"))]
+#[doc(hidden)]
+pub use spate_macros::AvroRecordOff as AvroRecord;
 #[cfg(feature = "clickhouse")]
 pub use spate_macros::Row;
+#[cfg(not(feature = "clickhouse"))]
+#[doc(hidden)]
+pub use spate_macros::RowOff as Row;
 
 /// What connectors are made of: the contracts of sources, decoders and sinks.
 pub mod connector {

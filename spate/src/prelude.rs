@@ -2,13 +2,10 @@
 
 pub use std::process::ExitCode;
 
-pub use crate::StageError;
+// The derives are there even if they only say which feature is off.
 pub use crate::pipeline;
+pub use crate::{AvroRecord, Row, StageError};
 
-#[cfg(feature = "avro")]
-pub use crate::AvroRecord;
-#[cfg(feature = "clickhouse")]
-pub use crate::Row;
 #[cfg(feature = "avro")]
 pub use spate_avro::{Seq, TimestampMillis};
 #[cfg(feature = "clickhouse")]

@@ -9,5 +9,20 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+use proc_macro2::{Span, TokenStream};
+
 pub use avro::expand as avro_record;
 pub use row::expand as row;
+
+use crate::diagnostic::{Diagnostic, Errors};
+
+/// What stands for a derive whose feature is off: the error that names the feature.
+pub fn feature_off(derive: &str, feature: &str) -> TokenStream {
+    let mut errors = Errors::new();
+    errors.push(Diagnostic::feature_off(
+        Span::call_site(),
+        &format!("derive({derive})"),
+        feature,
+    ));
+    errors.finish()
+}

@@ -46,6 +46,14 @@ impl Diagnostic {
         }
     }
 
+    /// Something that belongs to a feature which is off.
+    pub(crate) fn feature_off(span: Span, what: &str, feature: &str) -> Self {
+        let message = format!("`{what}` needs the feature `{feature}`, which is off");
+        let help =
+            format!("turn it on in Cargo.toml: `spate = {{ .., features = [\"{feature}\"] }}`");
+        Diagnostic::new(Code::FeatureOff, span, message).help(help)
+    }
+
     /// Replaces the catalogue's advice by one for this case.
     #[must_use]
     pub fn help(mut self, help: impl fmt::Display) -> Self {

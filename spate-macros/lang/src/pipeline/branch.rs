@@ -24,13 +24,13 @@ pub(super) fn arms(
     };
     let Some(group) = cursor
         .group(0, Delimiter::Brace)
-        .filter(|_| registry::is_branch(name))
+        .filter(|_| registry::may_be_branch(name))
     else {
         return Ok(None);
     };
     cursor.take(1);
     let Some(Kind::Branch(which)) = registry::find(name, false).map(|stage| stage.kind) else {
-        // A reserved word: what will be inside is not known.
+        // A reserved or a misspelt word: what is inside is not known.
         return Ok(None);
     };
     let tokens: Vec<TokenTree> = group.stream().into_iter().collect();

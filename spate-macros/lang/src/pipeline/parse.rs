@@ -321,7 +321,7 @@ fn arguments(
     errors: &mut Errors,
 ) -> Result<Option<Args>, Bad> {
     let braces = cursor.group(0, Delimiter::Brace).is_some();
-    if braces && path.plain.as_deref().is_some_and(registry::is_branch) {
+    if braces && path.plain.as_deref().is_some_and(registry::may_be_branch) {
         return Ok(None);
     }
     match cursor.peek(0) {

@@ -4,6 +4,7 @@
 //! they cannot disagree. A stage is added by one entry in a file of [`stages`](super::stages).
 
 use super::stages;
+use crate::diagnostic::suggest;
 
 /// One stage of the language.
 #[derive(Debug)]
@@ -226,4 +227,10 @@ pub(crate) fn is_sink(name: &str) -> bool {
 pub(crate) fn is_branch(name: &str) -> bool {
     RESERVED.contains(&name)
         || stages().any(|stage| stage.name == name && stage.part() == Part::Branch)
+}
+
+/// A word that is taken for a branch where braces follow: one, or nearly one.
+pub(crate) fn may_be_branch(name: &str) -> bool {
+    let branches = stages().filter(|stage| stage.part() == Part::Branch);
+    is_branch(name) || !is_known(name) && suggest(name, branches.map(|stage| stage.name)).is_some()
 }

@@ -30,7 +30,8 @@ impl Role {
 
 /// The name that a plain stage name was probably meant to be.
 pub(super) fn meant(name: &str) -> Option<&'static str> {
-    suggest(name, registry::stages().map(|stage| stage.name))
+    let stages = registry::stages().map(|stage| stage.name);
+    suggest(name, stages.chain([DROP]))
 }
 
 /// A word that is a whole arm, and no stage.
