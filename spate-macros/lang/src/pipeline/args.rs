@@ -6,9 +6,9 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 
-use super::ast::{Args, Bad, Named, StagePath, Value};
+use super::ast::{Args, Bad, Closure, Named, Shape, StagePath, Value};
 use super::cursor::{Cursor, describe, mark, stream};
-use super::fragment;
+use super::{fragment, sight};
 use crate::diagnostic::{Code, Diagnostic, Errors};
 
 /// Reads `(args)`.
@@ -96,6 +96,17 @@ pub(crate) fn value(cursor: &mut Cursor<'_>, end: Span, errors: &mut Errors) -> 
     let mut piece = *cursor;
     to_comma(&mut piece);
     let short = &rest.rest()[..rest.rest().len() - piece.rest().len()];
+    if let Some(inline) = sight::closure(short) {
+        return Value {
+            tokens: stream(cursor.take(short.len())),
+            shape: Ok(Shape::Closure(Closure {
+                params: 1,
+                moves: None,
+                waits: None,
+                inline: Some(inline),
+            })),
+        };
+    }
     let read = fragment::expression_prefix(short, blame(short, end)).or_else(|error| {
         let all = rest.rest();
         fragment::expression_prefix(all, blame(all, end)).map_err(|_| error)

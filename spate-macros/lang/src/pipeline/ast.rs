@@ -153,6 +153,17 @@ pub(crate) struct Closure {
     pub(crate) moves: Option<Span>,
     /// The `async` of the closure, or of the block that is its body.
     pub(crate) waits: Option<Span>,
+    /// Its parts, where they were understood by sight.
+    pub(crate) inline: Option<Inline>,
+}
+
+/// `|record| body` in its parts, as they may stand in the loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Inline {
+    /// The parameter as written: a name, or `mut` and a name.
+    pub(crate) record: TokenStream,
+    /// An expression that does not leave what is around it.
+    pub(crate) body: TokenStream,
 }
 
 /// The inside of a closure whose record has a plain name.

@@ -73,7 +73,7 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(n), Some(TokenTree::Punct(punct)) if punct.as_char() == ch)
     }
 
-    fn joint(&self, n: usize, ch: char) -> bool {
+    pub(crate) fn joint(&self, n: usize, ch: char) -> bool {
         matches!(self.peek(n), Some(TokenTree::Punct(punct)) if punct.as_char() == ch && punct.spacing() == Spacing::Joint)
     }
 

@@ -79,6 +79,7 @@ fn closure_shape(closure: &syn::ExprClosure) -> Closure {
         params: closure.inputs.len(),
         moves: closure.capture.as_ref().map(|keyword| keyword.span),
         waits,
+        inline: None,
     }
 }
 

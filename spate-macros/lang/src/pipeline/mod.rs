@@ -17,6 +17,7 @@ mod leaving;
 mod parse;
 mod plan;
 pub mod registry;
+mod sight;
 mod split;
 mod stages;
 

@@ -4,7 +4,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 
-use super::ast::{Head, State};
+use super::ast::{Head, Inline, State};
 use super::registry::{Decoder, Transform};
 
 /// One checked pipeline.
@@ -148,6 +148,8 @@ pub(crate) struct Function {
     pub(crate) with_meta: bool,
     /// Whether it is one identifier, which may be a variable of the surrounding function.
     pub(crate) is_name: bool,
+    /// The parts of a closure that was understood by sight.
+    pub(crate) inline: Option<Inline>,
 }
 
 #[derive(Debug)]

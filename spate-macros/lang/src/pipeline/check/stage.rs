@@ -8,7 +8,7 @@ use super::chain::{self, Numbering};
 use super::order::{DROP, Role, meant};
 use super::{Context, options};
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
-use crate::pipeline::ast::{Args, Bad, Named, Shape, Stage, Value};
+use crate::pipeline::ast::{Args, Bad, Closure, Named, Shape, Stage, Value};
 use crate::pipeline::plan::{
     Call, Carrier, DecoderStep, End, Function, Node, Policy, Settings, SinkStep, SourceStep,
     TransformStep,
@@ -232,8 +232,19 @@ fn function(
         tokens: value.tokens.clone(),
         with_meta,
         is_name,
+        inline: None,
     };
     let error = match value.shape.as_ref().ok()? {
+        Shape::Closure(Closure {
+            inline: Some(parts),
+            ..
+        }) => {
+            let inline = Some(parts.clone());
+            return Some(Function {
+                inline,
+                ..function(false, false)
+            });
+        }
         Shape::Closure(closure) => {
             let before = errors.count();
             if let Some(waits) = closure.waits {

@@ -1,5 +1,7 @@
 //! Closures that are written into the loop, in place of a call that takes them.
 //!
+//! Most were understood by sight when they were read; here are those that have more in them, such as a struct's literal or a `match`.
+//!
 //! A closure costs rustc about as much as the rest of its stage: a type of its own, bounds to prove, a body that is checked
 //! for borrows apart. Most closures of `map` and `filter` are an expression over the record, whose value is the same where the
 //! parameter is a `let`. That holds when nothing in it speaks of the function around it, so one with `return`, `?`, `break` or a macro, which may hide
@@ -7,20 +9,8 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use crate::pipeline::ast::Inline;
 use crate::pipeline::cursor::{Cursor, stream};
-
-/// `|record| body` in its parts.
-pub(super) struct Inline {
-    /// The parameter as written: a name, or `mut` and a name.
-    pub(super) record: TokenStream,
-    /// An expression.
-    pub(super) body: TokenStream,
-}
-
-/// Words that leave the body, or make what follows it unreachable.
-const LEAVES: &[&str] = &[
-    "return", "break", "continue", "loop", "await", "async", "yield", "become", "try", "do",
-];
 
 /// The parts of a closure that may be written into the loop.
 pub(super) fn parts(closure: &TokenStream) -> Option<Inline> {
@@ -61,7 +51,7 @@ fn stays(tokens: &[TokenTree]) -> bool {
             TokenTree::Ident(ident) => {
                 let macro_call =
                     cursor.punct(1, '!') && matches!(cursor.peek(2), Some(TokenTree::Group(_)));
-                !macro_call && !LEAVES.iter().any(|word| ident == word)
+                !macro_call && !leaves(&ident.to_string())
             }
             TokenTree::Punct(punct) => !matches!(punct.as_char(), '?' | '#'),
             TokenTree::Literal(_) => true,
@@ -72,6 +62,23 @@ fn stays(tokens: &[TokenTree]) -> bool {
         cursor.take(1);
     }
     true
+}
+
+/// Words that leave the body, or make what follows it unreachable.
+fn leaves(word: &str) -> bool {
+    matches!(
+        word,
+        "return"
+            | "break"
+            | "continue"
+            | "loop"
+            | "await"
+            | "async"
+            | "yield"
+            | "become"
+            | "try"
+            | "do"
+    )
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use super::inline::{self, Inline};
+use super::inline;
 use super::tokens::Root;
+use crate::pipeline::ast::Inline;
 use crate::pipeline::leaving::{Condition, conditions, guard, may_leave};
 use crate::pipeline::plan::{
     Call, End, Function, Node, Plan, Policy, Pushdown, RouteStep, SinkStep, Target, TeeStep,
@@ -251,8 +252,11 @@ impl Writer<'_> {
         );
         let call = match which {
             Transform::Map | Transform::Filter => {
-                inline::parts(&function.tokens).map(|parts| self.inlined(node, which, &parts))
+                let parts = function.inline.clone();
+                let parts = parts.or_else(|| inline::parts(&function.tokens));
+                parts.map(|parts| self.inlined(node, which, &parts))
             }
+
             _ => None,
         };
         let call = call.unwrap_or_else(|| self.call(node, function, by_reference));
