@@ -70,7 +70,8 @@ impl Project {
         name: &str,
         cases: &[Case],
     ) -> Result<Self, ProjectError> {
-        let root = ui.ancestors().nth(2).unwrap_or(ui).to_owned();
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = here.parent().unwrap_or(here).to_owned();
         let project = Project {
             ui: ui.to_owned(),
             root,
