@@ -1,6 +1,6 @@
-//! The pages keep what they say: tests that they name exist, files that they link exist.
+//! The pages keep what they say: tests that they name exist, links lead to a file and to a heading of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -133,27 +133,90 @@ fn every_test_that_a_page_names_exists() {
     );
 }
 
+/// The lines of a page outside of its fenced blocks.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut in_block = false;
+    page.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        in_block ^= is_fence;
+        !in_block && !is_fence
+    })
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook make them: lower case, dashes for spaces, no punctuation; the second
+/// of one name gets a number.
+fn anchors(page: &str) -> Vec<String> {
+    let mut anchors = Vec::new();
+    let mut counts = BTreeMap::new();
+    for line in prose(page) {
+        let heading = line.trim_start_matches('#');
+        if !line.starts_with('#') || !heading.starts_with(' ') {
+            continue;
+        }
+        let kept = heading.trim().chars().filter_map(|ch| match ch {
+            ' ' => Some('-'),
+            ch => (ch.is_alphanumeric() || ch == '-' || ch == '_').then_some(ch),
+        });
+        let anchor: String = kept.flat_map(char::to_lowercase).collect();
+        let count: &mut usize = counts.entry(anchor.clone()).or_default();
+        anchors.push(match *count {
+            0 => anchor,
+            n => format!("{anchor}-{n}"),
+        });
+        *count += 1;
+    }
+    anchors
+}
+
+/// The targets of a page's links. What stands in backticks is no link, but may be the text of one.
+fn links(page: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    for line in prose(page) {
+        let outside: Vec<&str> = line.split('`').step_by(2).collect();
+        let outside = outside.concat();
+        let targets = outside.split("](").skip(1);
+        links.extend(targets.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())));
+    }
+    links
+}
+
 #[test]
-fn every_file_that_a_page_links_exists() {
+fn every_link_of_a_page_leads_to_a_file_and_a_heading() {
     let mut pages = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
     files(&root().join("docs"), ".md", &mut pages);
     let mut wrong = Vec::new();
+    let mut followed = 0;
     for page in pages {
         let text = fs::read_to_string(&page).expect("a page");
         let folder = page.parent().expect("a folder");
-        for target in text
-            .split("](")
-            .skip(1)
-            .filter_map(|rest| rest.split(')').next())
-        {
-            let file = target.split('#').next().unwrap_or_default();
-            let elsewhere = target.contains("://") || file.is_empty();
-            if !elsewhere && !folder.join(file).exists() {
-                wrong.push(format!("{}: {target}", page.display()));
+        for target in links(&text) {
+            if target.contains("://") {
+                continue;
+            }
+            followed += 1;
+            let (file, anchor) = match target.split_once('#') {
+                Some((file, anchor)) => (file, Some(anchor)),
+                None => (&*target, None),
+            };
+            let file = match file {
+                "" => page.clone(),
+                file => folder.join(file),
+            };
+            if !file.exists() {
+                wrong.push(format!("{}: {target}: no such file", page.display()));
+            } else if let Some(anchor) = anchor {
+                let text = fs::read_to_string(&file).unwrap_or_default();
+                if !anchors(&text).iter().any(|known| known == anchor) {
+                    wrong.push(format!("{}: {target}: no such heading", page.display()));
+                }
             }
         }
     }
-    assert!(wrong.is_empty(), "no such file:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        followed > 120,
+        "{followed} links: are the pages read rightly?"
+    );
 }
 
 #[test]
@@ -173,4 +236,7 @@ fn the_parts_of_this_test_read_what_they_shall() {
         assert!(tests.contains(name), "{name}");
     }
     assert!(!tests.contains("quoted"));
+    let page = "# One `two`!\n[a](b.md#c) `[x](y)` [`d`](e)\n```text\n# no\n[no](link)\n```\n## Again\n## Again\n";
+    assert_eq!(anchors(page), ["one-two", "again", "again-1"]);
+    assert_eq!(links(page), ["b.md#c", "e"]);
 }

@@ -20,7 +20,7 @@ spate::pipeline! {
     /// Flights that arrived, with their delay.
     pub arrivals() {
         kafka
-        -> avro::<Flight>(on_error = skip)
+        -> avro::<Flight>
         -> filter_map(|f| Some(Arrival { carrier: f.carrier, delay: f.arr_delay? }))
         -> clickhouse::<Arrival>
     }
