@@ -136,27 +136,43 @@ struct Options {
 
 impl Options {
     fn read(&mut self, attribute: &Attribute, words: &Words, errors: &mut Errors) {
+        let mut told = false;
         let result = attribute.parse_nested_meta(|meta| {
-            let twice = |there: bool| match there {
-                true => Err(meta.error("this option is given twice")),
-                false => Ok(()),
+            let mut problem = |text: String| {
+                told = true;
+                Err(meta.error(text))
             };
+            let there = match &meta.path {
+                path if path.is_ident(words.file) => self.file.is_some(),
+                path if path.is_ident(words.part) => self.part.is_some(),
+                path if path.is_ident("crate") => self.root.is_some(),
+                path => return problem(unknown(path, &[words.file, words.part, "crate"])),
+            };
+            if there {
+                return problem("this option is given twice".to_owned());
+            }
+            let value = meta.value()?;
             if meta.path.is_ident(words.file) {
-                twice(self.file.is_some())?;
-                self.file = Some(meta.value()?.parse()?);
+                self.file = Some(value.parse()?);
             } else if meta.path.is_ident(words.part) {
-                twice(self.part.is_some())?;
-                self.part = Some(meta.value()?.parse()?);
-            } else if meta.path.is_ident("crate") {
-                twice(self.root.is_some())?;
-                self.root = Some(meta.value()?.parse()?);
+                self.part = Some(value.parse()?);
             } else {
-                return Err(meta.error(unknown(&meta.path, &[words.file, words.part, "crate"])));
+                self.root = Some(value.parse()?);
             }
             Ok(())
         });
         if let Err(error) = result {
-            errors.push(Diagnostic::new(words.shape, error.span(), error));
+            let diagnostic = Diagnostic::new(words.shape, error.span(), error);
+            let help = format!(
+                "write `#[{}({} = \"path/from/Cargo.toml\")]`",
+                words.attribute, words.file
+            );
+            // The others are syn's, which does not know what should stand there.
+            errors.push(if told {
+                diagnostic
+            } else {
+                diagnostic.help(help)
+            });
         }
     }
 }

@@ -4,7 +4,7 @@
 //! commas would be wrong. Where no expression can be read, the cut is made at the next comma that is not between the bars
 //! of a closure.
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
 use super::ast::{Args, Bad, Closure, Named, Shape, StagePath, Value};
 use super::cursor::{Cursor, describe, mark, stream};
@@ -36,6 +36,9 @@ pub(crate) fn parse(group: &Group, path: &StagePath, errors: &mut Errors) -> Arg
             cursor.take(2);
             let value = value(&mut cursor, group.span_close(), errors);
             args.named.extend(name.map(|name| Named { name, value }));
+        } else if let Some(name) = misspelt(&mut cursor, errors) {
+            let value = value(&mut cursor, group.span_close(), errors);
+            args.named.push(Named { name, value });
         } else {
             let value = value(&mut cursor, group.span_close(), errors);
             if !args.named.is_empty() {
@@ -51,6 +54,24 @@ pub(crate) fn parse(group: &Group, path: &StagePath, errors: &mut Errors) -> Arg
         separator(&mut cursor, errors);
     }
     args
+}
+
+/// `name: value` and `name => value`, which other languages have: reported, and read as `name = value`.
+fn misspelt(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Option<Ident> {
+    let name = cursor.ident(0)?.clone();
+    let length = match (cursor.label(), cursor.fat_arrow(1)) {
+        (true, _) => 1,
+        (_, true) => 2,
+        _ => return None,
+    };
+    cursor.take(1);
+    let message = format!("an option is written with `=`: `{name} = ..`");
+    errors.push(Diagnostic::spanned(
+        Code::BrokenExpression,
+        stream(cursor.take(length)),
+        message,
+    ));
+    Some(name)
 }
 
 /// Steps over the comma behind an argument, or reports what stands there.

@@ -54,6 +54,12 @@ pub(crate) fn split(tokens: &[TokenTree], end: Span, errors: &mut Errors) -> Raw
                 });
             }
             body.states.push(state);
+        } else if cursor.keyword(0, "mut") && cursor.ident(1).is_some() {
+            let at = cursor.peek(0).map_or(end, TokenTree::span);
+            let message = "a state is written with `let`";
+            errors.push(Diagnostic::new(Code::BadState, at, message));
+            skip_state(&mut cursor);
+            body.states.push(RawState { tokens: None });
         } else if cursor.assignment() {
             let clause = clause(&mut cursor, end, errors);
             let message = format!("the clause `{}` stands before the chain", clause.name);

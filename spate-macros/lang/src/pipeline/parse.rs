@@ -103,6 +103,16 @@ fn stages(tokens: &[TokenTree], chain: &mut Vec<Slot>, errors: &mut Errors) {
         }
         if let TokenTree::Punct(_) = token {
             let operator = operator(&mut cursor);
+            if cursor.keyword(0, "await") {
+                let waits = [operator, cursor.take(1)].concat();
+                let message = "a stage is not awaited: the pipeline's threads run it";
+                errors
+                    .push(Diagnostic::spanned(Code::WrongJoiner, stream(&waits), message).help(""));
+                if cursor.done() {
+                    return;
+                }
+                continue;
+            }
             if cursor.done() || cursor.ident(0).is_some() || cursor.path_separator(0) {
                 errors.push(wrong_joiner(operator));
                 if cursor.done() {
@@ -121,6 +131,15 @@ fn stages(tokens: &[TokenTree], chain: &mut Vec<Slot>, errors: &mut Errors) {
             ));
             return;
         }
+        if let Some(error) = bare_argument(&mut cursor, chain.last()) {
+            errors.push(error);
+            chain.pop();
+            chain.push(Err(Bad));
+            if cursor.done() {
+                return;
+            }
+            continue;
+        }
         if let Some(next) = cursor.ident(0) {
             let message = format!("missing `->` before stage `{next}`");
             errors.push(Diagnostic::new(Code::MissingArrow, next.span(), message));
@@ -133,6 +152,22 @@ fn stages(tokens: &[TokenTree], chain: &mut Vec<Slot>, errors: &mut Errors) {
         errors.push(Diagnostic::new(Code::UnexpectedToken, mark(token), message));
         return;
     }
+}
+
+/// `map to_row`: a function behind a stage that takes one and has none. The name of a stage is one that lacks its arrow.
+fn bare_argument(cursor: &mut Cursor<'_>, stage: Option<&Slot>) -> Option<Diagnostic> {
+    let stage = stage?.as_ref().ok()?;
+    let name = cursor
+        .ident(0)
+        .filter(|name| !registry::is_known(&name.to_string()))?;
+    let known = registry::find(stage.path.plain.as_deref()?, false)?;
+    if known.positional.is_empty() || stage.args.is_some() {
+        return None;
+    }
+    let message = format!("the arguments of `{}` go in parentheses", known.name);
+    let error = Diagnostic::new(Code::NeedsArguments, name.span(), message);
+    path(cursor).ok()?;
+    Some(error.help(format!("write `{}`", known.usage)))
 }
 
 /// A run of punctuation, three marks at most.
@@ -213,11 +248,15 @@ fn path(cursor: &mut Cursor<'_>) -> Result<StagePath, Diagnostic> {
     if syn::parse2::<syn::Path>(stream(&tokens)).is_err() {
         let text: String = tokens.iter().map(ToString::to_string).collect();
         let message = format!("expected a stage, found the keyword `{text}`");
-        return Err(Diagnostic::spanned(
-            Code::UnexpectedToken,
-            stream(&tokens),
-            message,
-        ));
+        let error = Diagnostic::spanned(Code::UnexpectedToken, stream(&tokens), message);
+        return Err(error.help(match text.as_str() {
+            "if" => "write `filter(|record| ..)` to drop records, or `route` for several ways",
+            "match" => "write `route(|record| ..) { pattern => chain, _ => drop }`",
+            "for" | "while" | "loop" => {
+                "write `flat_map(|record| ..)`: a record becomes any number of others"
+            }
+            _ => "",
+        }));
     }
     let plain = match tokens.as_slice() {
         [TokenTree::Ident(name)] => Some(name.to_string()),

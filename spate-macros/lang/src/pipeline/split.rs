@@ -184,15 +184,30 @@ fn item(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Option<RawPipeline> {
             .peek(0)
             .or(cursor.previous())
             .map_or_else(Span::call_site, mark);
-        errors.push(Diagnostic::new(code, at, found));
+        let mut error = Diagnostic::new(code, at, found);
+        if cursor.keyword(0, "fn") {
+            error = error
+                .help("a pipeline is written without `fn`: `pub orders(limit: i64) { stages }`");
+        }
+        errors.push(error);
         return None;
     };
     cursor.take(1);
     let params = cursor.group(0, Delimiter::Parenthesis).cloned();
     cursor.take(usize::from(params.is_some()));
     let Some(braces) = cursor.group(0, Delimiter::Brace) else {
-        let message = format!("expected `{{` after the pipeline name `{name}`");
-        errors.push(Diagnostic::new(Code::MissingBody, name.span(), message));
+        errors.push(match cursor.arrow(0) {
+            true => Diagnostic::spanned(
+                Code::MissingBody,
+                stream(&cursor.rest()[..2]),
+                format!("the type of `{name}` is not written: it is always `Pipeline`"),
+            ),
+            false => Diagnostic::new(
+                Code::MissingBody,
+                name.span(),
+                format!("expected `{{` after the pipeline name `{name}`"),
+            ),
+        });
         resynchronise(cursor);
         return Some(RawPipeline {
             attrs,

@@ -1,0 +1,9 @@
+// errors: 1
+
+spate::pipeline! {
+    pub orders {
+        kafka(topic: "orders")
+        -> avro::<Order>
+        -> clickhouse::<OrderRow>
+    }
+}
