@@ -69,10 +69,7 @@ fn known(
         .feature
         .filter(|feature| !context.features.iter().any(|on| on == feature))
     {
-        let message = format!("`{}` needs the feature `{feature}`, which is off", def.name);
-        let help =
-            format!("turn it on in Cargo.toml: `spate = {{ .., features = [\"{feature}\"] }}`");
-        errors.push(Diagnostic::new(Code::FeatureOff, span, message).help(help));
+        errors.push(Diagnostic::feature_off(span, def.name, feature));
     }
     if let (Some(turbofish), None) = (&stage.turbofish, def.type_argument) {
         let message = format!("`{}` takes no type argument", def.name);
