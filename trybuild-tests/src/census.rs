@@ -5,8 +5,8 @@ use std::fmt;
 use crate::case::{Case, Outcome};
 
 /// Fewer cases than these, and some were lost.
-const LEAST_FAIL: usize = 85;
-const LEAST_PASS: usize = 15;
+const LEAST_FAIL: usize = 170;
+const LEAST_PASS: usize = 25;
 
 /// The numbers of cases and of codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,31 +89,31 @@ mod tests {
         let page = "# Errors\n\n| SP002 |\n\n### SP001\n\n### SP003 and more\n";
         for (fail, pass, codes, line, complaint) in [
             (
-                85,
-                15,
+                170,
+                25,
                 &["SP001"][..],
-                "fail=85 pass=15 codes=1 undocumented=0",
+                "fail=170 pass=25 codes=1 undocumented=0",
                 None,
             ),
             (
-                84,
-                15,
+                169,
+                25,
                 &["SP001"],
-                "fail=84 pass=15 codes=1 undocumented=0",
-                Some("84 cases that fail"),
+                "fail=169 pass=25 codes=1 undocumented=0",
+                Some("169 cases that fail"),
             ),
             (
-                85,
-                14,
+                170,
+                24,
                 &["SP001"],
-                "fail=85 pass=14 codes=1 undocumented=0",
-                Some("14 cases that pass"),
+                "fail=170 pass=24 codes=1 undocumented=0",
+                Some("24 cases that pass"),
             ),
             (
-                85,
-                15,
+                170,
+                25,
                 &["SP001", "SP002", "SP003"],
-                "fail=85 pass=15 codes=3 undocumented=2",
+                "fail=170 pass=25 codes=3 undocumented=2",
                 Some("docs/errors.md: SP002, SP003"),
             ),
         ] {

@@ -49,3 +49,12 @@ kit::etl::pipeline! {
 pub fn chain() -> kit::spate::Pipeline {
     kit::etl::pipeline!(memory -> bytes -> map(|line| line.len().to_string()) -> capture)
 }
+
+kit::house_lines!(house, 3, |line| line.first() != Some(&b'#'));
+
+/// A macro of that crate, in a function, beside variables that are called like its own.
+pub fn houses() -> [kit::spate::Pipeline; 2] {
+    let (least, seen) = (9, 3);
+    kit::house_lines!(other, 2 + 1, |line| { let least = 1; line.len() > least });
+    [house(seen), other(least)]
+}
