@@ -247,3 +247,25 @@ fn a_table_is_looked_for_by_name() {
         .contains("\"shop.refunds\"")
     );
 }
+
+/// The registry and every other reader of JSON stop there, when the pipeline starts.
+#[test]
+fn a_record_that_is_nested_deeper_than_its_text_can_be_read_is_refused() {
+    let record = |n: usize, inner: &str| {
+        format!(
+            r#"{{"type": "record", "name": "R{n}", "fields": [{{"name": "f", "type": {inner}}}]}}"#
+        )
+    };
+    for (depth, refused) in [(40, false), (41, true)] {
+        let text = (0..depth).fold("\"int\"".to_owned(), |inner, n| record(n, &inner));
+        std::fs::write(DIR.join(format!("deep{depth}.avsc")), text).expect("a file");
+        let found = mistakes(avro(&format!(
+            "#[avro(schema = \"deep{depth}.avsc\")] struct Deep {{}}"
+        )));
+        let expected = format!(
+            "[SP075] the types of `R{}` are nested deeper than the registry reads them\nhelp: records inside records go some forty levels deep",
+            depth - 1
+        );
+        assert_eq!(found, if refused { vec![expected] } else { Vec::new() });
+    }
+}

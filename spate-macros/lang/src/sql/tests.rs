@@ -261,3 +261,27 @@ proptest::proptest! {
         let _ = parse(&SourceFile::in_memory("x.sql", &text));
     }
 }
+
+#[test]
+fn a_time_zone_that_would_need_quotes_in_its_name_is_refused() {
+    for ty in ["DateTime('a''b')", "DateTime64(3, 'a''b')"] {
+        let found = mistake(&format!("CREATE TABLE t (a {ty}) ENGINE = Memory"));
+        assert!(found.starts_with("x.sql:1:19: `DateTime"), "{found}");
+    }
+    let zone = "DateTime('America/Argentina/Buenos_Aires')";
+    assert_eq!(spelled(zone).spelling(), zone);
+}
+
+#[test]
+fn types_in_types_are_read_to_a_depth() {
+    let nested = |depth| format!("{}String{}", "Array(".repeat(depth), ")".repeat(depth));
+    assert_eq!(spelled(&nested(64)).spelling(), nested(64));
+    let found = mistake(&format!(
+        "CREATE TABLE t (a {}) ENGINE = Memory",
+        nested(65)
+    ));
+    assert!(
+        found.ends_with("types are nested more than 64 levels deep"),
+        "{found}"
+    );
+}
