@@ -1,7 +1,11 @@
 //! The `deserializer` section.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use spate_runtime::config::{ConfigError, Secret, Section, duration};
 
@@ -19,20 +23,39 @@ struct Written {
     schema_ids: Vec<u32>,
 }
 
-/// The schema registry.
+/// The schema registry as it is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RegistryConfig {
     /// `http://host:8081`, without credentials.
-    url: String,
+    url: Option<String>,
+    /// Several, which are asked in turn.
+    #[serde(default)]
+    urls: Vec<String>,
     username: Option<Secret>,
     password: Option<Secret>,
+    token: Option<Secret>,
+    tls: Option<TlsConfig>,
+    /// The subject whose latest schema is compared with the compiled one at the start.
+    subject: Option<String>,
     /// How long one request may take.
     #[serde(with = "duration", default = "default_timeout")]
     timeout: Duration,
     /// How long a schema is asked for while the registry does not answer, before the pipeline stops.
     #[serde(with = "duration", default = "default_give_up_after")]
     give_up_after: Duration,
+}
+
+/// TLS as it is written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "tls"), allow(dead_code))]
+struct TlsConfig {
+    /// Certificate authorities beside the system's, a PEM file.
+    ca: Option<PathBuf>,
+    /// The client's own certificate and key, PEM files.
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
 }
 
 fn default_timeout() -> Duration {
@@ -49,19 +72,39 @@ pub(crate) struct DecoderConfig {
     pub(crate) framing: Framing,
     /// Ids that are the compiled schema's without asking.
     pub(crate) schema_ids: Vec<u32>,
-    pub(crate) registry: Option<Endpoint>,
+    pub(crate) registry: Option<RegistryAccess>,
 }
 
 /// Where the registry is and how it is spoken to.
 #[derive(Clone, Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct RegistryAccess {
+    /// At least one.
+    pub(crate) servers: Vec<Server>,
+    pub(crate) auth: Option<Auth>,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<crate::registry::tls::Tls>,
+    pub(crate) subject: Option<String>,
+    pub(crate) timeout: Duration,
+    pub(crate) give_up_after: Duration,
+}
+
+/// One server of the registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Server {
+    /// `https`.
+    #[cfg_attr(not(feature = "tls"), allow(dead_code))]
+    pub(crate) tls: bool,
     pub(crate) host: String,
     pub(crate) port: u16,
     /// The path before `/schemas`, without a slash at its end.
     pub(crate) base: String,
-    pub(crate) credentials: Option<(Secret, Secret)>,
-    pub(crate) timeout: Duration,
-    pub(crate) give_up_after: Duration,
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(crate) enum Auth {
+    Basic { username: Secret, password: Secret },
+    Bearer(Secret),
 }
 
 impl DecoderConfig {
@@ -89,70 +132,205 @@ impl DecoderConfig {
             framing => Ok(DecoderConfig {
                 framing,
                 schema_ids: written.schema_ids,
-                registry: written.registry.map(|registry| registry.endpoint(section)).transpose()?,
+                registry: written.registry.map(|registry| registry.access(section)).transpose()?,
             }),
         }
     }
 }
 
 impl RegistryConfig {
-    fn endpoint(self, section: &Section) -> Result<Endpoint, ConfigError> {
-        let wrong = |message: &str| section.error("registry.url", message);
-        let uri: http::Uri = self
-            .url
-            .parse()
-            .map_err(|_| wrong("this is no URL: write it as in `http://registry:8081`"))?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => return Err(wrong("TLS is not available yet: use `http://`")),
-            _ => return Err(wrong("the URL begins with `http://`")),
-        }
-        let authority = uri
-            .authority()
-            .map(http::uri::Authority::as_str)
-            .unwrap_or_default();
-        if authority.contains('@') {
-            return Err(wrong(
-                "credentials do not belong into the URL: set `registry.username` and `registry.password`",
-            ));
-        }
-        if uri.query().is_some() {
-            return Err(wrong(
-                "the URL has no query: `http://registry:8081`, with a path if there is one",
-            ));
-        }
-        // Brackets belong to the URL's spelling of an IPv6 address, not to the address.
-        let host = uri
-            .host()
-            .unwrap_or_default()
-            .trim_matches(['[', ']'])
-            .to_owned();
-        if host.is_empty() {
-            return Err(wrong(
-                "the URL names no host: write it as in `http://registry:8081`",
-            ));
-        }
-        let credentials = match (self.username, self.password) {
-            (Some(username), Some(password)) => Some((username, password)),
-            (None, None) => None,
-            (Some(_), None) => {
-                return Err(section.error("registry.password", "a username needs its password"));
+    fn access(self, section: &Section) -> Result<RegistryAccess, ConfigError> {
+        let urls: Vec<(String, &String)> = match (&self.url, self.urls.as_slice()) {
+            (Some(url), []) => vec![("registry.url".to_owned(), url)],
+            (None, urls @ [_, ..]) => urls
+                .iter()
+                .enumerate()
+                .map(|(n, url)| (format!("registry.urls[{n}]"), url))
+                .collect(),
+            (Some(_), _) => {
+                return Err(section.error("registry.urls", "set `url` or `urls`, not both"));
             }
-            (None, Some(_)) => {
-                return Err(section.error("registry.username", "a password needs its username"));
+            (None, []) => {
+                return Err(section.error(
+                    "registry.url",
+                    "set the registry's URL, as in `http://registry:8081`",
+                ));
             }
         };
+        let servers: Result<Vec<Server>, ConfigError> = urls
+            .into_iter()
+            .map(|(key, url)| server(url).map_err(|message| section.error(&key, message)))
+            .collect();
+        let servers = servers?;
         if self.timeout.is_zero() {
             return Err(section.error("registry.timeout", "a request needs more than no time"));
         }
-        Ok(Endpoint {
-            host,
-            port: uri.port_u16().unwrap_or(80),
-            base: uri.path().trim_end_matches('/').to_owned(),
-            credentials,
+        if self.subject.as_deref() == Some("") {
+            return Err(section.error("registry.subject", "a subject has a name"));
+        }
+        #[cfg(feature = "tls")]
+        let tls = tls(section, self.tls, &servers)?;
+        #[cfg(not(feature = "tls"))]
+        without_tls(section, self.tls.as_ref(), &servers)?;
+        Ok(RegistryAccess {
+            servers,
+            auth: auth(section, self.username, self.password, self.token)?,
+            #[cfg(feature = "tls")]
+            tls,
+            subject: self.subject,
             timeout: self.timeout,
             give_up_after: self.give_up_after,
         })
+    }
+}
+
+/// Reads a URL.
+fn server(url: &str) -> Result<Server, &'static str> {
+    let uri: http::Uri = url
+        .parse()
+        .map_err(|_| "this is no URL: write it as in `http://registry:8081`")?;
+    let tls = match uri.scheme_str() {
+        Some("http") => false,
+        Some("https") => true,
+        _ => return Err("the URL begins with `http://` or `https://`"),
+    };
+    let authority = uri
+        .authority()
+        .map(http::uri::Authority::as_str)
+        .unwrap_or_default();
+    if authority.contains('@') {
+        return Err(
+            "credentials do not belong into the URL: set `registry.username` and `registry.password`",
+        );
+    }
+    if uri.query().is_some() {
+        return Err("the URL has no query: `http://registry:8081`, with a path if there is one");
+    }
+    // Brackets belong to the URL's spelling of an IPv6 address, not to the address.
+    let host = uri
+        .host()
+        .unwrap_or_default()
+        .trim_matches(['[', ']'])
+        .to_owned();
+    if host.is_empty() {
+        return Err("the URL names no host: write it as in `http://registry:8081`");
+    }
+    Ok(Server {
+        tls,
+        host,
+        port: uri.port_u16().unwrap_or(if tls { 443 } else { 80 }),
+        base: uri.path().trim_end_matches('/').to_owned(),
+    })
+}
+
+fn auth(
+    section: &Section,
+    username: Option<Secret>,
+    password: Option<Secret>,
+    token: Option<Secret>,
+) -> Result<Option<Auth>, ConfigError> {
+    match (username, password, token) {
+        (None, None, None) => Ok(None),
+        (Some(username), Some(password), None) => Ok(Some(Auth::Basic { username, password })),
+        (None, None, Some(token)) => Ok(Some(Auth::Bearer(token))),
+        (_, _, Some(_)) => {
+            Err(section.error("registry.token", "either a token, or username and password"))
+        }
+        (Some(_), None, None) => {
+            Err(section.error("registry.password", "a username needs its password"))
+        }
+        (None, Some(_), None) => {
+            Err(section.error("registry.username", "a password needs its username"))
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+fn tls(
+    section: &Section,
+    written: Option<TlsConfig>,
+    servers: &[Server],
+) -> Result<Option<crate::registry::tls::Tls>, ConfigError> {
+    if !servers.iter().any(|server| server.tls) {
+        return match written {
+            None => Ok(None),
+            Some(_) => Err(section.error(
+                "registry.tls",
+                "no URL of the registry begins with `https://`",
+            )),
+        };
+    }
+    let TlsConfig { ca, cert, key } = written.unwrap_or_default();
+    let identity = match (&cert, &key) {
+        (Some(cert), Some(key)) => Some((cert.as_path(), key.as_path())),
+        (None, None) => None,
+        (Some(_), None) => {
+            return Err(section.error("registry.tls.key", "a certificate needs its key"));
+        }
+        (None, Some(_)) => {
+            return Err(section.error("registry.tls.cert", "a key needs its certificate"));
+        }
+    };
+    let tls = crate::registry::tls::Tls::new(ca.as_deref(), identity);
+    tls.map(Some).map_err(|(key, message)| {
+        let path = match key {
+            "" => "registry.tls".to_owned(),
+            key => format!("registry.tls.{key}"),
+        };
+        section.error(&path, message)
+    })
+}
+
+#[cfg(not(feature = "tls"))]
+fn without_tls(
+    section: &Section,
+    written: Option<&TlsConfig>,
+    servers: &[Server],
+) -> Result<(), ConfigError> {
+    const OFF: &str = "this program was built without TLS to the registry; build it with spate's feature `avro-tls`";
+    if servers.iter().any(|server| server.tls) {
+        return Err(section.error("registry.url", OFF));
+    }
+    match written {
+        Some(_) => Err(section.error("registry.tls", OFF)),
+        None => Ok(()),
+    }
+}
+
+impl Server {
+    /// Host and port as in a URL.
+    pub(crate) fn authority(&self) -> String {
+        match self.host.contains(':') {
+            true => format!("[{}]:{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.authority(), self.base)
+    }
+}
+
+impl Auth {
+    /// The value of the header `Authorization`.
+    pub(crate) fn header(&self) -> String {
+        match self {
+            Auth::Basic { username, password } => {
+                let pair = format!("{}:{}", username.expose(), password.expose());
+                format!("Basic {}", STANDARD.encode(pair))
+            }
+            Auth::Bearer(token) => format!("Bearer {}", token.expose()),
+        }
+    }
+}
+
+impl RegistryAccess {
+    /// The servers, for messages.
+    pub(crate) fn shown(&self) -> String {
+        let servers: Vec<String> = self.servers.iter().map(Server::to_string).collect();
+        servers.join(", ")
     }
 }
 
@@ -173,24 +351,21 @@ mod tests {
             .expect("valid");
         assert_eq!(config.framing, Framing::Confluent);
         let registry = config.registry.expect("a registry");
-        assert_eq!(
-            (
-                registry.host.as_str(),
-                registry.port,
-                registry.base.as_str()
-            ),
-            ("registry", 8081, "/base")
-        );
+        assert_eq!(registry.shown(), "registry:8081/base");
         assert_eq!(
             (registry.timeout, registry.give_up_after),
             (Duration::from_secs(10), Duration::from_secs(120))
         );
-        let registry = read("deserializer: { registry: { url: \"http://[::1]\" } }")
-            .expect("valid")
-            .registry;
+        let registry = read(
+            "deserializer: { registry: { urls: [\"http://[::1]\", \"http://b:1/x\"], token: t } }",
+        )
+        .expect("valid")
+        .registry
+        .expect("a registry");
+        assert_eq!(registry.shown(), "[::1]:80, b:1/x");
         assert_eq!(
-            registry.map(|registry| (registry.host, registry.port)),
-            Some(("::1".to_owned(), 80))
+            registry.auth.map(|auth| auth.header()),
+            Some("Bearer t".to_owned())
         );
     }
 
@@ -215,9 +390,44 @@ mod tests {
                 "deserializer: { registry: { url: \"registry:8081\" } }",
                 "deserializer.registry.url",
             ),
+            #[cfg(not(feature = "tls"))]
             (
                 "deserializer: { registry: { url: \"https://r\" } }",
+                "spate's feature `avro-tls`",
+            ),
+            #[cfg(feature = "tls")]
+            (
+                "deserializer: { registry: { url: \"https://r\", tls: { cert: x.pem } } }",
+                "deserializer.registry.tls.key",
+            ),
+            #[cfg(feature = "tls")]
+            (
+                "deserializer: { registry: { url: \"https://r\", tls: { ca: /nowhere/ca.pem } } }",
+                "deserializer.registry.tls.ca",
+            ),
+            (
+                "deserializer: { registry: { url: \"http://r\", tls: {} } }",
+                "deserializer.registry.tls",
+            ),
+            (
+                "deserializer: { registry: {} }",
                 "deserializer.registry.url",
+            ),
+            (
+                "deserializer: { registry: { urls: [\"http://r\", \"ftp://r\"] } }",
+                "deserializer.registry.urls[1]",
+            ),
+            (
+                "deserializer: { registry: { url: \"http://r\", urls: [\"http://r\"] } }",
+                "deserializer.registry.urls",
+            ),
+            (
+                "deserializer: { registry: { url: \"http://r\", token: secret, username: me, password: secret } }",
+                "deserializer.registry.token",
+            ),
+            (
+                "deserializer: { registry: { url: \"http://r\", subject: \"\" } }",
+                "deserializer.registry.subject",
             ),
             (
                 "deserializer: { registry: { url: \"http://me:secret@r\" } }",

@@ -35,6 +35,9 @@ impl IdGate {
 
 impl Gate for IdGate {
     fn admit(&mut self, batch: &Batch<'_>) -> Admit {
+        if self.schemas.is_starting() {
+            return Admit::Hold;
+        }
         let mut wait = false;
         for record in batch.records() {
             // What is not framed, or names no id that a registry gives, is the record's own error and no question.

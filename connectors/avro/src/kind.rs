@@ -13,6 +13,7 @@ use crate::config::DecoderConfig;
 use crate::framing::{Framing, FramingError, confluent, is_id};
 use crate::gate::IdGate;
 use crate::record::{AvroRecord, decode_body};
+use crate::registry::Client;
 use crate::schemas::{KnownIds, Schemas, Verdict};
 
 /// The `avro` decoder: payloads to records with `#[derive(AvroRecord)]`.
@@ -20,8 +21,10 @@ use crate::schemas::{KnownIds, Schemas, Verdict};
 /// Its section is `deserializer`:
 ///
 /// - `framing`: `confluent` (default) or `raw`.
-/// - `registry.url`: `http://host:port`, asked for the writer schemas that payloads name; also `registry.username`,
-///   `registry.password`, `registry.timeout` (of a request, 10s), `registry.give_up_after` (2m; then the pipeline stops).
+/// - `registry.url`: `http://host:port` or `https://..`, asked for the writer schemas that payloads name; or `registry.urls`, which are asked
+///   in turn. Also `registry.username` and `registry.password`, or `registry.token`; `registry.tls` (`ca`, `cert`, `key`: PEM files; feature
+///   `avro-tls`); `registry.timeout` (of a request, 10s), `registry.give_up_after` (2m; then the pipeline stops).
+/// - `registry.subject`: its latest schema is compared with the compiled one before the first batch runs.
 /// - `schema_ids`: ids that are trusted to be the compiled schema, without or beside a registry.
 #[derive(Debug)]
 pub struct Avro;
@@ -60,7 +63,7 @@ impl DecoderKind for Avro {
     ) -> Result<Arc<dyn SharedDecoder>, OpenError> {
         let config = DecoderConfig::read(section)?;
         // `--check` has no runtime: nothing is asked then.
-        let registry = config.registry.zip(context.tokio.clone());
+        let registry = config.registry.map(Client::new).zip(context.tokio.clone());
         let schema = reader.schema.unwrap_or_default();
         let schemas =
             Schemas::new(reader.record, schema, &config.schema_ids, registry).map_err(|error| {
@@ -71,7 +74,7 @@ impl DecoderKind for Avro {
             })?;
         Ok(Arc::new(AvroDecoder {
             framing: config.framing,
-            schemas: Arc::new(schemas),
+            schemas,
         }))
     }
 

@@ -26,6 +26,9 @@ pub(crate) const REMEMBERED_IDS: usize = 4096;
 /// Ids of the compiled schema that a thread knows without asking the shared table.
 pub(crate) const IDS_PER_THREAD: usize = 16;
 
+/// Schemas of other subjects that one schema may refer to, directly or not.
+pub(crate) const REFERENCES: usize = 100;
+
 /// The longest answer of a registry in bytes.
 pub(crate) const ANSWER_BYTES: usize = 16 << 20;
 

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,10 @@ use spate_runtime::error::ConnectorError;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::canonical::{Canonical, SchemaError, parse};
-use crate::config::Endpoint;
+use crate::canonical::{Canonical, SchemaError, parse, parse_with};
+use crate::framing::is_id;
 use crate::limits;
-use crate::registry::{Answer, ask};
+use crate::registry::{Answer, Client, Found};
 
 /// What is known of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub(crate) struct Schemas {
     compiled: Canonical,
     table: Mutex<HashMap<u32, Entry>>,
     stopped: OnceLock<ConnectorError>,
+    /// Until the latest schema of the configured subject is compared.
+    starting: AtomicBool,
     fetcher: Option<Fetcher>,
 }
 
@@ -64,7 +67,7 @@ impl fmt::Debug for Schemas {
 }
 
 struct Fetcher {
-    endpoint: Endpoint,
+    client: Client,
     handle: Handle,
     permits: Semaphore,
 }
@@ -75,25 +78,39 @@ impl Schemas {
         record: &'static str,
         schema: &str,
         ids: &[u32],
-        registry: Option<(Endpoint, Handle)>,
-    ) -> Result<Self, SchemaError> {
+        registry: Option<(Client, Handle)>,
+    ) -> Result<Arc<Self>, SchemaError> {
         let compiled = parse(schema)?;
         let known = ids
             .iter()
             .map(|id| (*id, Entry::Known(Verdict::Same, None)))
             .collect();
-        let fetcher = registry.map(|(endpoint, handle)| Fetcher {
-            endpoint,
+        let fetcher = registry.map(|(client, handle)| Fetcher {
+            client,
             handle,
             permits: Semaphore::new(limits::CONCURRENT_REQUESTS),
         });
-        Ok(Schemas {
+        let schemas = Arc::new(Schemas {
             record,
             compiled,
             table: Mutex::new(known),
             stopped: OnceLock::new(),
+            starting: AtomicBool::new(false),
             fetcher,
-        })
+        });
+        if let Some(fetcher) = &schemas.fetcher
+            && let Some(subject) = &fetcher.client.access.subject
+        {
+            schemas.starting.store(true, Ordering::Release);
+            let check = Arc::clone(&schemas).check_latest(subject.clone());
+            fetcher.handle.spawn(check);
+        }
+        Ok(schemas)
+    }
+
+    /// Whether the latest schema is still being compared: no batch runs before.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.starting.load(Ordering::Acquire)
     }
 
     /// Whether there is a verdict on the id; if not, it is being found out from now on. Never waits.
@@ -155,41 +172,93 @@ impl Schemas {
         let Ok(_permit) = fetcher.permits.acquire().await else {
             return;
         };
+        let question = || fetcher.client.schema(id);
+        match self
+            .until_it_holds(fetcher, &format!("id {id}"), question)
+            .await
+        {
+            Some(Answer::Schema(found)) => self.settle(id, self.judge(id, &found), None),
+            Some(Answer::Unusable(reason)) => {
+                let reason = format!("schema id {id} {reason}");
+                self.settle(id, Verdict::Refused(reason.into()), None);
+            }
+            Some(Answer::Unknown) => {
+                let reason = format!("unknown schema id {id}: the registry does not have it");
+                let until = Instant::now() + limits::FORGET_UNKNOWN_AFTER;
+                self.settle(id, Verdict::Refused(reason.into()), Some(until));
+            }
+            // Either stopped the pipeline.
+            Some(Answer::Denied(_) | Answer::Trouble(..)) | None => {}
+        }
+    }
+
+    /// Compares the latest schema of the configured subject, and knows its id from then on.
+    async fn check_latest(self: Arc<Self>, subject: String) {
+        let Some(fetcher) = &self.fetcher else { return };
+        let question = || fetcher.client.latest(&subject);
+        let what = format!("subject `{subject}`");
+        let refused = match self.until_it_holds(fetcher, &what, question).await {
+            Some(Answer::Schema(found)) => {
+                let id = found.id.unwrap_or_default();
+                match self.judge(id, &found) {
+                    Verdict::Same => {
+                        if is_id(id) {
+                            self.settle(id, Verdict::Same, None);
+                        }
+                        None
+                    }
+                    Verdict::Refused(reason) => Some(format!(
+                        "the latest schema of the subject `{subject}` is another one: {reason}"
+                    )),
+                }
+            }
+            Some(Answer::Unusable(reason)) => Some(format!(
+                "the latest schema of the subject `{subject}` {reason}"
+            )),
+            Some(Answer::Unknown) => Some(format!(
+                "the schema registry at {} has no subject `{subject}`: check `deserializer.registry.subject`, or leave it out to start before the first schema is registered",
+                fetcher.client.access.shown()
+            )),
+            Some(Answer::Denied(_) | Answer::Trouble(..)) | None => None,
+        };
+        if let Some(refused) = refused {
+            self.stop(refused);
+        }
+        self.starting.store(false, Ordering::Release);
+    }
+
+    /// Asks again while the answer is one that may pass. `None`, or an answer that refuses us, has stopped the pipeline.
+    async fn until_it_holds<F: Future<Output = Answer>>(
+        &self,
+        fetcher: &Fetcher,
+        what: &str,
+        question: impl Fn() -> F,
+    ) -> Option<Answer> {
+        let access = &fetcher.client.access;
         let started = tokio::time::Instant::now();
         let mut pause = limits::FIRST_PAUSE;
         loop {
-            let (trouble, wanted) = match ask(&fetcher.endpoint, id).await {
-                Answer::Schema(text) => return self.settle(id, self.judge(id, &text), None),
-                Answer::Unusable(reason) => {
-                    return self.settle(
-                        id,
-                        Verdict::Refused(format!("schema id {id} {reason}").into()),
-                        None,
-                    );
-                }
-                Answer::Unknown => {
-                    let reason = format!("unknown schema id {id}: the registry does not have it");
-                    let until = Instant::now() + limits::FORGET_UNKNOWN_AFTER;
-                    return self.settle(id, Verdict::Refused(reason.into()), Some(until));
-                }
-                Answer::Denied(status) => {
-                    return self.stop(format!(
-                        "the schema registry at {} refuses access (HTTP {}): check `deserializer.registry.username` and `password`",
-                        fetcher.endpoint.shown(),
-                        status.as_u16()
-                    ));
-                }
+            let (trouble, wanted) = match question().await {
                 Answer::Trouble(trouble, wanted) => (trouble, wanted),
+                Answer::Denied(reason) => {
+                    self.stop(format!(
+                        "the schema registry at {} {reason}",
+                        access.shown()
+                    ));
+                    return None;
+                }
+                holds => return Some(holds),
             };
             let pause_now = next_pause(&mut pause, wanted);
-            if started.elapsed() + pause_now > fetcher.endpoint.give_up_after {
-                return self.stop(format!(
-                    "the schema registry at {} gave no schema for id {id} within {:?} (`deserializer.registry.give_up_after`): {trouble}",
-                    fetcher.endpoint.shown(),
-                    fetcher.endpoint.give_up_after
+            if started.elapsed() + pause_now > access.give_up_after {
+                self.stop(format!(
+                    "the schema registry at {} gave no schema for {what} within {:?} (`deserializer.registry.give_up_after`): {trouble}",
+                    access.shown(),
+                    access.give_up_after
                 ));
+                return None;
             }
-            tracing::warn!(id, error = %trouble, retry_in = ?pause_now, "the schema registry gave no schema");
+            tracing::warn!(%what, error = %trouble, retry_in = ?pause_now, "the schema registry gave no schema");
             tokio::time::sleep(pause_now).await;
         }
     }
@@ -199,8 +268,8 @@ impl Schemas {
         let _ = self.stopped.set(ConnectorError::fatal(message));
     }
 
-    fn judge(&self, id: u32, text: &str) -> Verdict {
-        let refused = match parse(text) {
+    fn judge(&self, id: u32, found: &Found) -> Verdict {
+        let refused = match parse_with(&found.text, &found.others) {
             Err(error) => format!("schema id {id} cannot be used: {error}"),
             Ok(writer) => match writer.difference(&self.compiled) {
                 None => return Verdict::Same,
@@ -224,12 +293,6 @@ fn next_pause(pause: &mut Duration, wanted: Option<Duration>) -> Duration {
         .clamp(limits::FIRST_PAUSE, limits::LONGEST_PAUSE);
     *pause = (*pause * 2).min(limits::LONGEST_PAUSE);
     now
-}
-
-impl Endpoint {
-    fn shown(&self) -> String {
-        format!("{}:{}{}", self.host, self.port, self.base)
-    }
 }
 
 /// Ids of the compiled schema that a thread has seen: the last one first, without a lock.
@@ -293,9 +356,10 @@ mod tests {
         let yaml = "deserializer: { schema_ids: [1], registry: { url: \"http://127.0.0.1:1\" } }";
         let config = Config::from_yaml(yaml).expect("valid");
         let config = DecoderConfig::read(&config.section("deserializer")).expect("valid");
-        let registry = config.registry.zip(Some(runtime.handle().clone()));
+        let client = config.registry.map(Client::new);
+        let registry = client.zip(Some(runtime.handle().clone()));
         (
-            Arc::new(Schemas::new("R", SCHEMA, &config.schema_ids, registry).expect("a schema")),
+            Schemas::new("R", SCHEMA, &config.schema_ids, registry).expect("a schema"),
             runtime,
         )
     }

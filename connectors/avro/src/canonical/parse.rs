@@ -1,6 +1,6 @@
 //! Schema text to canonical form, by the specification's rules for names.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -8,16 +8,83 @@ use super::{Canonical, Logical, SchemaError};
 
 /// Reads a schema text.
 pub(crate) fn parse(text: &str) -> Result<Canonical, SchemaError> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| SchemaError(format!("it is not JSON: {error}")))?;
-    Parser {
+    parse_with(text, &[])
+}
+
+/// Reads a schema text that uses types of others, in whatever order these are. What it uses stands where it is used first, so that the
+/// outcome is what one text with all types in it would give.
+pub(crate) fn parse_with(text: &str, others: &[String]) -> Result<Canonical, SchemaError> {
+    let value = json(text)?;
+    let mut parser = Parser {
         defined: HashSet::new(),
+        others: HashMap::new(),
+        inside_others: 0,
+    };
+    for other in others {
+        definitions(&json(other)?, "", &mut parser.others);
     }
-    .ty(&value, "")
+    parser.ty(&value, "")
+}
+
+fn json(text: &str) -> Result<Value, SchemaError> {
+    serde_json::from_str(text).map_err(|error| SchemaError(format!("it is not JSON: {error}")))
+}
+
+/// Finds the named types in a text: by full name, with the namespace that they stand in.
+fn definitions(value: &Value, namespace: &str, found: &mut HashMap<String, (Value, String)>) {
+    let object = match value {
+        Value::Array(branches) => {
+            return branches
+                .iter()
+                .for_each(|branch| definitions(branch, namespace, found));
+        }
+        Value::Object(object) => object,
+        _ => return,
+    };
+    let mut inside = namespace.to_owned();
+    let kind = object.get("type").and_then(Value::as_str);
+    if matches!(kind, Some("record" | "error" | "enum" | "fixed"))
+        && let Some(name) = object.get("name").and_then(Value::as_str)
+    {
+        let short;
+        (inside, short) = names(object, name, namespace);
+        found
+            .entry(full(&inside, &short))
+            .or_insert_with(|| (value.clone(), namespace.to_owned()));
+    }
+    for key in ["type", "items", "values"] {
+        object
+            .get(key)
+            .into_iter()
+            .for_each(|inner| definitions(inner, &inside, found));
+    }
+    let fields = object.get("fields").and_then(Value::as_array);
+    for ty in fields
+        .into_iter()
+        .flatten()
+        .filter_map(|field| field.get("type"))
+    {
+        definitions(ty, &inside, found);
+    }
+}
+
+/// The namespace and the short name of a definition.
+fn names(object: &Map<String, Value>, name: &str, outer: &str) -> (String, String) {
+    match name.rsplit_once('.') {
+        Some((namespace, short)) => (namespace.to_owned(), short.to_owned()),
+        None => {
+            let own = object.get("namespace").and_then(Value::as_str);
+            (own.unwrap_or(outer).to_owned(), name.to_owned())
+        }
+    }
 }
 
 struct Parser {
     defined: HashSet<String>,
+    /// Types of other texts.
+    others: HashMap<String, (Value, String)>,
+    /// How deep inside a type of another text.
+    inside_others: usize,
 }
 
 fn error<T>(message: impl Into<String>) -> Result<T, SchemaError> {
@@ -53,11 +120,17 @@ impl Parser {
         } else {
             full(namespace, name)
         };
-        match [local, name.to_owned()]
-            .into_iter()
-            .find(|name| self.defined.contains(name))
-        {
-            Some(name) => Ok(Canonical::Named(name)),
+        let meant = [local, name.to_owned()];
+        if let Some(name) = meant.iter().find(|name| self.defined.contains(*name)) {
+            return Ok(Canonical::Named(name.clone()));
+        }
+        match meant.iter().find_map(|name| self.others.remove(name)) {
+            Some((definition, namespace)) => {
+                self.inside_others += 1;
+                let ty = self.ty(&definition, &namespace);
+                self.inside_others -= 1;
+                ty
+            }
             None => error(format!("it names `{}` and does not define it", shown(name))),
         }
     }
@@ -68,6 +141,16 @@ impl Parser {
         word: &str,
         namespace: &str,
     ) -> Result<Canonical, SchemaError> {
+        // A type of another text that was needed by itself before stands in the other's definition once more.
+        if self.inside_others > 0
+            && let Some(name) = object.get("name").and_then(Value::as_str)
+        {
+            let (namespace, short) = names(object, name, namespace);
+            let name = full(&namespace, &short);
+            if self.defined.contains(&name) {
+                return Ok(Canonical::Named(name));
+            }
+        }
         match word {
             "record" | "error" => {
                 let (name, namespace) = self.define(object, namespace)?;
@@ -150,17 +233,8 @@ impl Parser {
         let Some(Value::String(name)) = object.get("name") else {
             return error("a named type has no `name`");
         };
-        let (namespace, short) = match name.rsplit_once('.') {
-            Some((namespace, short)) => (namespace, short),
-            None => (
-                object
-                    .get("namespace")
-                    .and_then(Value::as_str)
-                    .unwrap_or(outer),
-                name.as_str(),
-            ),
-        };
-        let name = full(namespace, short);
+        let (namespace, short) = names(object, name, outer);
+        let name = full(&namespace, &short);
         name.split('.').try_for_each(checked)?;
         if primitive(&name).is_some() {
             return error(format!("it defines the primitive type `{name}`"));
@@ -171,7 +245,7 @@ impl Parser {
             }
         }
         match self.defined.insert(name.clone()) {
-            true => Ok((name, namespace.to_owned())),
+            true => Ok((name, namespace)),
             false => error(format!("it defines `{name}` twice")),
         }
     }

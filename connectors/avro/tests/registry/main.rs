@@ -1,7 +1,10 @@
 //! The stage against a registry: what holds a batch, what is a record's error, what stops the pipeline.
 #![deny(warnings)]
 
+mod access;
 mod server;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

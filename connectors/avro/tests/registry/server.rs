@@ -1,8 +1,8 @@
 //! A registry that answers what a test says, in order, and counts what it is asked.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 /// What the server does with one request.
@@ -12,6 +12,10 @@ pub(crate) enum Reply {
     Http(u16, &'static str, String),
     /// Closes the connection without a word.
     Hang,
+    /// Says nothing and keeps the connection.
+    Silence,
+    /// Begins an answer of that many bytes and breaks off.
+    Cut(usize),
 }
 
 #[derive(Default)]
@@ -30,14 +34,27 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    /// Answers over TLS.
+    pub(crate) fn start_with(tls: Option<Arc<rustls::ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || serve(stream, &shared));
+                let (shared, tls) = (Arc::clone(&shared), tls.clone());
+                std::thread::spawn(move || match tls {
+                    None => serve(stream, &shared),
+                    Some(config) => {
+                        // A handshake that fails is the test's business.
+                        if let Ok(session) = rustls::ServerConnection::new(config) {
+                            serve(rustls::StreamOwned::new(session, stream), &shared);
+                        }
+                    }
+                });
             }
         });
         Server { port, state }
@@ -47,9 +64,19 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    #[cfg(feature = "tls")]
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Replies for an id, one after the other; the last one is repeated.
     pub(crate) fn script(&self, id: u32, replies: &[Reply]) {
-        let path = format!("/schemas/ids/{id}");
+        self.script_path(&format!("/schemas/ids/{id}"), replies);
+    }
+
+    /// The same for any path.
+    pub(crate) fn script_path(&self, path: &str, replies: &[Reply]) {
+        let path = path.to_owned();
         self.state
             .lock()
             .expect("a lock")
@@ -84,8 +111,25 @@ pub(crate) fn unknown() -> Reply {
     )
 }
 
-fn serve(stream: TcpStream, state: &Mutex<State>) {
-    let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+/// A registry's answer with a schema that refers to others: name, subject and version of each.
+pub(crate) fn referring(text: &str, references: &[(&str, &str, u32)]) -> Reply {
+    let references: Vec<_> = references
+        .iter()
+        .map(|(name, subject, version)| {
+            serde_json::json!({ "name": name, "subject": subject, "version": version })
+        })
+        .collect();
+    let body = serde_json::json!({ "schema": text, "id": 7, "references": references });
+    Reply::Http(200, "", body.to_string())
+}
+
+fn serve(stream: impl Read + Write, state: &Mutex<State>) {
+    let mut stream = BufReader::new(stream);
+    let mut lines = std::iter::from_fn(|| {
+        let mut line = String::new();
+        let read = stream.read_line(&mut line).ok()?;
+        (read > 0).then(|| line.trim_end().to_owned())
+    });
     let Some(request) = lines.next() else { return };
     let path = request.split(' ').nth(1).unwrap_or_default().to_owned();
     let mut authorization = None;
@@ -105,17 +149,30 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
             None => unknown(),
         }
     };
-    if let Reply::Http(status, header, body) = reply {
-        let header = if header.is_empty() {
-            String::new()
-        } else {
-            format!("{header}\r\n")
-        };
-        let head = format!(
-            "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{header}Connection: close\r\n\r\n",
-            body.len()
-        );
+    let mut say = |text: String| {
         // A client that has gone away is the test's business.
-        let _ = (&stream).write_all(format!("{head}{body}").as_bytes());
+        let _ = stream.get_mut().write_all(text.as_bytes());
+        let _ = stream.get_mut().flush();
+    };
+    match reply {
+        Reply::Hang => {}
+        Reply::Silence => {
+            // Until the client has gone away.
+            let _ = stream.read(&mut [0]);
+        }
+        Reply::Cut(length) => say(format!(
+            "HTTP/1.1 200 X\r\nContent-Length: {length}\r\n\r\n{{"
+        )),
+        Reply::Http(status, header, body) => {
+            let header = if header.is_empty() {
+                String::new()
+            } else {
+                format!("{header}\r\n")
+            };
+            say(format!(
+                "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{header}Connection: close\r\n\r\n{body}",
+                body.len()
+            ));
+        }
     }
 }

@@ -1,0 +1,172 @@
+//! Questions to a schema registry with Confluent's API: the schema of an id, the latest one of a subject, and what they refer to.
+//!
+//! Every answer is sorted by what it means for the pipeline, because a record must never be dropped for an error that
+//! passes: only a registry that says itself that it does not know an id makes the id unknown. Where there are several servers, the one
+//! that answered last is asked first; trouble with one is no trouble while another answers.
+
+mod answer;
+mod connection;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+pub(crate) use answer::{Answer, Found};
+use answer::{Reference, sort};
+
+use crate::config::RegistryAccess;
+use crate::limits;
+
+/// A registry, as one pipeline asks it.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) access: RegistryAccess,
+    /// The server that answered last.
+    preferred: AtomicUsize,
+}
+
+impl Client {
+    pub(crate) fn new(access: RegistryAccess) -> Self {
+        Client {
+            access,
+            preferred: AtomicUsize::new(0),
+        }
+    }
+
+    /// The schema of an id and what it refers to.
+    pub(crate) async fn schema(&self, id: u32) -> Answer {
+        let answer = self.ask(&format!("/schemas/ids/{id}")).await;
+        self.with_references(answer).await
+    }
+
+    /// The latest schema of a subject and what it refers to.
+    pub(crate) async fn latest(&self, subject: &str) -> Answer {
+        let path = format!("/subjects/{}/versions/latest", escaped(subject));
+        let answer = self.ask(&path).await;
+        self.with_references(answer).await
+    }
+
+    /// Adds the texts that a schema refers to, and those that they refer to: each once, in whatever order.
+    async fn with_references(&self, answer: Answer) -> Answer {
+        let Answer::Schema(mut found) = answer else {
+            return answer;
+        };
+        let mut asked = HashSet::new();
+        let mut open = std::mem::take(&mut found.references);
+        while let Some(reference) = open.pop() {
+            let Reference {
+                subject, version, ..
+            } = &reference;
+            if !asked.insert((subject.clone(), *version)) {
+                continue;
+            }
+            if asked.len() > limits::REFERENCES {
+                return Answer::Unusable(format!(
+                    "refers to more than {} other schemas",
+                    limits::REFERENCES
+                ));
+            }
+            let path = format!("/subjects/{}/versions/{version}", escaped(subject));
+            match self.ask(&path).await {
+                Answer::Schema(other) => {
+                    open.extend(other.references);
+                    found.others.push(other.text);
+                }
+                Answer::Unknown => {
+                    return Answer::Unusable(format!(
+                        "refers to `{}`, version {version} of the subject `{subject}`, which the registry does not have",
+                        reference.name
+                    ));
+                }
+                Answer::Unusable(reason) => {
+                    return Answer::Unusable(format!(
+                        "refers to the subject `{subject}`, whose version {version} {reason}"
+                    ));
+                }
+                passing => return passing,
+            }
+        }
+        Answer::Schema(found)
+    }
+
+    /// Asks one server after the other, each within the timeout, until one has an answer that holds.
+    async fn ask(&self, path: &str) -> Answer {
+        let servers = &self.access.servers;
+        let first = self.preferred.load(Ordering::Relaxed);
+        let mut worst = Answer::Unknown;
+        for n in 0..servers.len() {
+            let at = (first + n) % servers.len();
+            let exchange = connection::exchange(&servers[at], &self.access, path);
+            let answer = match tokio::time::timeout(self.access.timeout, exchange).await {
+                Ok(Ok((status, wait, body))) => sort(status, wait, &body),
+                Ok(Err(connection::Failure::Passing(error))) => Answer::Trouble(error, None),
+                Ok(Err(connection::Failure::Rejected(error))) => Answer::Denied(error),
+                Err(_) => {
+                    Answer::Trouble(format!("no answer within {:?}", self.access.timeout), None)
+                }
+            };
+            match answer {
+                // A follower may not know yet what its leader knows.
+                Answer::Unknown => {}
+                Answer::Trouble(trouble, wait) => {
+                    let trouble = match servers.len() {
+                        1 => trouble,
+                        _ => format!("{}: {trouble}", servers[at]),
+                    };
+                    worst = joined(worst, trouble, wait);
+                }
+                holds => {
+                    self.preferred.store(at, Ordering::Relaxed);
+                    return holds;
+                }
+            }
+        }
+        worst
+    }
+}
+
+/// What two servers said, as one answer.
+fn joined(before: Answer, trouble: String, wait: Option<Duration>) -> Answer {
+    match before {
+        Answer::Trouble(other, longest) => {
+            Answer::Trouble(format!("{other}; {trouble}"), longest.max(wait))
+        }
+        _ => Answer::Trouble(trouble, wait),
+    }
+}
+
+/// A segment of a path: whatever is not certainly harmless by its code.
+fn escaped(segment: &str) -> String {
+    let mut out = String::with_capacity(segment.len());
+    for byte in segment.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_one_segment_of_a_path() {
+        assert_eq!(escaped("orders-value"), "orders-value");
+        assert_eq!(escaped(":.eu:a/b c%ü"), "%3A.eu%3Aa%2Fb%20c%25%C3%BC");
+    }
+
+    #[test]
+    fn of_two_troubles_both_are_told_and_the_longer_wait_counts() {
+        let first = joined(Answer::Unknown, "a".into(), Some(Duration::from_secs(2)));
+        assert_eq!(
+            joined(first, "b".into(), None),
+            Answer::Trouble("a; b".into(), Some(Duration::from_secs(2)))
+        );
+    }
+}
