@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{
-    Attribute, Data, DeriveInput, Fields, GenericParam, Generics, Ident, LitStr, Path, Type,
+    Attribute, Data, DeriveInput, Fields, GenericArgument, GenericParam, Generics, Ident, LitStr,
+    Path, PathArguments, Type,
 };
 
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
@@ -33,6 +34,8 @@ pub(super) struct Input {
     pub(super) root: TokenStream,
     pub(super) file: Option<LitStr>,
     pub(super) part: Option<LitStr>,
+    /// Whether a field borrows without a lifetime: rustc says so, and would say it again for every copy of the type.
+    pub(super) elided: bool,
 }
 
 /// A field of the struct.
@@ -105,6 +108,7 @@ impl Input {
             );
             errors.push(Diagnostic::new(words.shape, derive.ident.span(), message).help(help));
         }
+        let elided = fields.iter().any(|field| elides(&field.ty));
         let root = options
             .root
             .map_or_else(|| quote!(::spate), |path| path.into_token_stream());
@@ -116,7 +120,30 @@ impl Input {
             root,
             file,
             part,
+            elided,
         })
+    }
+}
+
+/// Whether a type borrows without saying for how long, which rustc refuses in a struct (E0106).
+fn elides(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => reference.lifetime.is_none() || elides(&reference.elem),
+        Type::Path(path) => path.path.segments.iter().any(|segment| {
+            let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+                return false;
+            };
+            arguments
+                .args
+                .iter()
+                .any(|argument| matches!(argument, GenericArgument::Type(ty) if elides(ty)))
+        }),
+        Type::Tuple(tuple) => tuple.elems.iter().any(elides),
+        Type::Array(array) => elides(&array.elem),
+        Type::Slice(slice) => elides(&slice.elem),
+        Type::Group(group) => elides(&group.elem),
+        Type::Paren(paren) => elides(&paren.elem),
+        _ => false,
     }
 }
 

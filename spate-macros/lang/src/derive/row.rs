@@ -42,7 +42,7 @@ fn table(
     dir: &Path,
     errors: &mut Errors,
 ) -> Option<(std::sync::Arc<SourceFile>, Table, Span)> {
-    if errors.has() {
+    if errors.has() || input.elided {
         return None;
     }
     let written = input.file.as_ref()?;

@@ -35,7 +35,7 @@ pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {
         return errors.finish();
     };
     let lifetime = lifetime(&input, &mut errors);
-    let found = if errors.has() {
+    let found = if errors.has() || input.elided {
         None
     } else {
         find(&input, dir, &mut errors)
