@@ -53,11 +53,12 @@
 //! |---|---|
 //! | `kafka` | the `kafka` source (librdkafka; needs a C compiler and make) |
 //! | `avro-tls` | TLS to the schema registry (rustls) |
+//! | `avro-container` | Avro container files (`avro::container`) |
 //! | `kafka-tls` | TLS and SASL for it (OpenSSL, built from source; needs perl) |
 //! | `avro` | the `avro` decoder and `#[derive(AvroRecord)]` |
 //! | `clickhouse` | the `clickhouse` sink and `#[derive(Row)]` |
 //! | `jemalloc` | jemalloc for Rust and C code |
-//! | `full` | all stages; `avro-tls`, `kafka-tls` and `jemalloc` are apart |
+//! | `full` | all stages; `avro-container`, `avro-tls`, `kafka-tls` and `jemalloc` are apart |
 
 // Before `__private`: of the hidden paths to what generated code calls rustc shows the first, and `spate::stage::map` is one to read.
 #[doc(hidden)]

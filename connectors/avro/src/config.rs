@@ -118,11 +118,11 @@ impl DecoderConfig {
             ));
         }
         match written.framing {
-            Framing::Raw if written.registry.is_some() => {
-                Err(section.error("registry", "with `framing: raw` payloads name no schema: leave the registry out"))
+            Framing::Raw | Framing::SingleObject if written.registry.is_some() => {
+                Err(section.error("registry", "only Confluent-framed payloads name a schema of a registry: leave the registry out"))
             }
-            Framing::Raw if !written.schema_ids.is_empty() => {
-                Err(section.error("schema_ids", "with `framing: raw` payloads name no schema: leave the ids out"))
+            Framing::Raw | Framing::SingleObject if !written.schema_ids.is_empty() => {
+                Err(section.error("schema_ids", "only Confluent-framed payloads name a schema by an id: leave the ids out"))
             }
             Framing::Confluent if written.registry.is_none() && written.schema_ids.is_empty() => Err(section.error(
                 "",

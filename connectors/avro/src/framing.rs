@@ -11,6 +11,8 @@ pub enum Framing {
     Confluent,
     /// The record alone, written with the compiled schema.
     Raw,
+    /// Avro's single-object encoding: the bytes c3 01, the fingerprint of the writer's schema in eight bytes (little endian), the record.
+    SingleObject,
 }
 
 /// A payload that does not begin as it should.
@@ -31,9 +33,27 @@ pub enum FramingError {
     Guid,
     /// Avro's single-object encoding.
     #[error(
-        "the payload begins with c3 01, Avro's single-object encoding, which is not available yet"
+        "the payload begins with c3 01, Avro's single-object encoding: set `deserializer.framing: single_object`"
     )]
     SingleObject,
+    /// Something else where the single-object encoding is expected.
+    #[error(
+        "the payload of {size} bytes is not in Avro's single-object encoding, which begins with c3 01 and 8 bytes of fingerprint"
+    )]
+    NoSingleObject {
+        /// The payload's size.
+        size: usize,
+    },
+    /// Another writer's schema.
+    #[error(
+        "the payload was written with the schema of fingerprint {found:016x}; the compiled one is {compiled:016x}"
+    )]
+    Fingerprint {
+        /// The payload's.
+        found: u64,
+        /// That of the compiled schema's canonical form.
+        compiled: u64,
+    },
     /// Text.
     #[error(
         "the payload of {size} bytes begins like text ({first:?}), not like Confluent-framed Avro"
@@ -73,6 +93,24 @@ pub fn confluent(payload: &[u8]) -> Result<(u32, &[u8]), FramingError> {
     match payload {
         [0, a, b, c, d, body @ ..] => Ok((u32::from_be_bytes([*a, *b, *c, *d]), body)),
         _ => Err(refuse(payload)),
+    }
+}
+
+/// The schema's fingerprint in a payload of the single-object encoding, and the record behind it.
+///
+/// <https://avro.apache.org/docs/1.12.0/specification/#single-object-encoding>
+///
+/// # Errors
+/// The payload does not begin so.
+#[inline(always)]
+pub fn single_object(payload: &[u8]) -> Result<(u64, &[u8]), FramingError> {
+    match payload.split_first_chunk::<10>() {
+        Some(([0xc3, 0x01, fingerprint @ ..], body)) => {
+            Ok((u64::from_le_bytes(*fingerprint), body))
+        }
+        _ => Err(FramingError::NoSingleObject {
+            size: payload.len(),
+        }),
     }
 }
 
@@ -147,5 +185,24 @@ mod tests {
         ] {
             assert_eq!(is_id(id), valid, "{id}");
         }
+    }
+
+    #[test]
+    fn a_single_object_is_a_mark_a_fingerprint_and_a_record() {
+        let payload = [0xc3, 0x01, 1, 2, 3, 4, 5, 6, 7, 8, 0x36];
+        assert_eq!(
+            single_object(&payload),
+            Ok((0x0807_0605_0403_0201, &[0x36u8][..]))
+        );
+        for size in [0, 2, 9] {
+            assert_eq!(
+                single_object(&payload[..size]),
+                Err(FramingError::NoSingleObject { size })
+            );
+        }
+        assert_eq!(
+            single_object(&[0; 12]),
+            Err(FramingError::NoSingleObject { size: 12 })
+        );
     }
 }

@@ -10,7 +10,7 @@ use spate_runtime::record::Record;
 use spate_runtime::source::OpenContext;
 
 use crate::config::DecoderConfig;
-use crate::framing::{Framing, FramingError, confluent, is_id};
+use crate::framing::{Framing, FramingError, confluent, is_id, single_object};
 use crate::gate::IdGate;
 use crate::record::{AvroRecord, decode_body};
 use crate::registry::Client;
@@ -20,7 +20,7 @@ use crate::schemas::{KnownIds, Schemas, Verdict};
 ///
 /// Its section is `deserializer`:
 ///
-/// - `framing`: `confluent` (default) or `raw`.
+/// - `framing`: `confluent` (default), `raw` or `single_object`.
 /// - `registry.url`: `http://host:port` or `https://..`, asked for the writer schemas that payloads name; or `registry.urls`, which are asked
 ///   in turn. Also `registry.username` and `registry.password`, or `registry.token`; `registry.tls` (`ca`, `cert`, `key`: PEM files; feature
 ///   `avro-tls`); `registry.timeout` (of a request, 10s), `registry.give_up_after` (2m; then the pipeline stops).
@@ -33,6 +33,8 @@ pub struct Avro;
 #[derive(Debug)]
 pub struct AvroThread {
     framing: Framing,
+    /// Of the compiled schema, as the single-object encoding has it.
+    fingerprint: u64,
     known: KnownIds,
     schemas: Arc<Schemas>,
 }
@@ -46,7 +48,7 @@ impl SharedDecoder for AvroDecoder {
     fn gate(&self) -> Option<Box<dyn Gate>> {
         match self.framing {
             Framing::Confluent => Some(Box::new(IdGate::new(Arc::clone(&self.schemas)))),
-            Framing::Raw => None,
+            Framing::Raw | Framing::SingleObject => None,
         }
     }
 }
@@ -85,6 +87,7 @@ impl DecoderKind for Avro {
         };
         AvroThread {
             framing: decoder.framing,
+            fingerprint: decoder.schemas.fingerprint(),
             known: KnownIds::new(),
             schemas: Arc::clone(&decoder.schemas),
         }
@@ -113,6 +116,14 @@ impl AvroThread {
         let payload = record.payload();
         match self.framing {
             Framing::Raw => Ok(payload),
+            Framing::SingleObject => match single_object(payload) {
+                Ok((found, body)) if found == self.fingerprint => Ok(body),
+                Ok((found, _)) => Err(DecodeError::new(FramingError::Fingerprint {
+                    found,
+                    compiled: self.fingerprint,
+                })),
+                Err(error) => Err(DecodeError::new(error)),
+            },
             Framing::Confluent => match confluent(payload) {
                 Ok((id, body)) if self.known.is_last(id) => Ok(body),
                 Ok((id, body)) => {

@@ -5,6 +5,8 @@
 
 mod canonical;
 mod config;
+#[cfg(feature = "container")]
+pub mod container;
 mod error;
 mod framing;
 mod from_avro;
@@ -25,7 +27,7 @@ pub mod wire;
 
 pub use canonical::{SchemaError, canonical_form, fingerprint};
 pub use error::{AvroError, AvroErrorKind};
-pub use framing::{Framing, FramingError, confluent};
+pub use framing::{Framing, FramingError, confluent, single_object};
 pub use from_avro::FromAvro;
 pub use kind::{Avro, AvroThread};
 pub use record::{AvroRecord, decode_body};

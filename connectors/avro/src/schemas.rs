@@ -108,6 +108,11 @@ impl Schemas {
         Ok(schemas)
     }
 
+    /// The compiled schema's fingerprint by the specification.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.compiled.fingerprint()
+    }
+
     /// Whether the latest schema is still being compared: no batch runs before.
     pub(crate) fn is_starting(&self) -> bool {
         self.starting.load(Ordering::Acquire)

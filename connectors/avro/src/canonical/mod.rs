@@ -67,6 +67,31 @@ pub fn fingerprint(text: &str) -> u64 {
     })
 }
 
+impl Canonical {
+    /// The fingerprint that the single-object encoding has: CRC-64-AVRO of the Parsing Canonical Form, which knows no logical types.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        fingerprint(&self.clone().without_logical().to_string())
+    }
+
+    fn without_logical(self) -> Self {
+        let boxed = |inner: Box<Canonical>| Box::new(inner.without_logical());
+        match self {
+            Canonical::Primitive(name, _) => Canonical::Primitive(name, None),
+            Canonical::Fixed(name, size, _) => Canonical::Fixed(name, size, None),
+            Canonical::Array(items) => Canonical::Array(boxed(items)),
+            Canonical::Map(values) => Canonical::Map(boxed(values)),
+            Canonical::Union(branches) => {
+                Canonical::Union(branches.into_iter().map(Self::without_logical).collect())
+            }
+            Canonical::Record(name, fields) => {
+                let plain = |(name, ty): (String, Canonical)| (name, ty.without_logical());
+                Canonical::Record(name, fields.into_iter().map(plain).collect())
+            }
+            Canonical::Enum(..) | Canonical::Named(_) => self,
+        }
+    }
+}
+
 impl fmt::Display for Canonical {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -303,6 +303,28 @@ fn trusted_ids_need_no_registry_and_others_are_refused() {
 }
 
 #[test]
+fn single_objects_of_the_compiled_schema_are_records_and_others_name_both_fingerprints() {
+    let stage = Stage::open("deserializer: { framing: single_object }");
+    assert!(stage.decoder.gate().is_none());
+    let schema = apache_avro::Schema::parse_str(Pair::SCHEMA).expect("a schema");
+    let fingerprint = schema.fingerprint::<apache_avro::rabin::Rabin>().bytes;
+    let mut payload = [&[0xc3, 0x01][..], &fingerprint, &[8, 2, b'v']].concat();
+    let mut thread = Avro::thread(&*stage.decoder);
+    let pair: Pair<'_> =
+        Avro::decode(&mut thread, &Record::new(0, Some(&payload))).expect("a record");
+    assert_eq!(pair, Pair { key: 4, value: "v" });
+    payload[2] ^= 0xff;
+    let error =
+        <Avro as Decode<'_, Pair<'_>>>::decode(&mut thread, &Record::new(0, Some(&payload)))
+            .expect_err("another schema");
+    let said = error.to_string();
+    assert!(
+        said.contains("fingerprint") && said.contains("the compiled one is"),
+        "{said}"
+    );
+}
+
+#[test]
 fn raw_payloads_are_records_and_need_no_gate() {
     let stage = Stage::open("deserializer: { framing: raw }");
     assert!(stage.decoder.gate().is_none());
