@@ -1,0 +1,154 @@
+//! What Spate's derives generate: decoders of the same schema with more and fewer fields, and the row's encoder.
+
+use std::hint::black_box;
+
+use spate_avro::{AvroRecord as _, Reader, Seq, TimestampMillis, confluent, decode_body};
+use spate_clickhouse::{DateTime64Millis, Row as _};
+use spate_macros::{AvroRecord, Row};
+
+use super::orders::{LEAST_CENTS, Orders};
+use super::output::Output;
+use super::variants::{Refused, each};
+
+/// All fields; lines are checked, counted and left where they are.
+#[derive(AvroRecord)]
+#[avro(schema = "schemas/order.avsc", crate = crate::facade)]
+#[allow(dead_code, reason = "decoded for the work of it")]
+struct Full<'b> {
+    order_id: i64,
+    region: &'b str,
+    total_cents: i64,
+    note: Option<&'b str>,
+    placed_at: TimestampMillis,
+    lines: Seq<'b, Line<'b>>,
+}
+
+/// All fields; lines are collected.
+#[derive(AvroRecord)]
+#[avro(schema = "schemas/order.avsc", crate = crate::facade)]
+#[allow(dead_code, reason = "decoded for the work of it")]
+struct FullVec<'b> {
+    order_id: i64,
+    region: &'b str,
+    total_cents: i64,
+    note: Option<&'b str>,
+    placed_at: TimestampMillis,
+    lines: Vec<Line<'b>>,
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
+#[allow(dead_code, reason = "decoded for the work of it")]
+struct Line<'b> {
+    sku: &'b str,
+    qty: i32,
+}
+
+/// What the row needs; lines are counted.
+#[derive(AvroRecord)]
+#[avro(schema = "schemas/order.avsc", crate = crate::facade)]
+struct Projected<'b> {
+    order_id: i64,
+    region: &'b str,
+    total_cents: i64,
+    placed_at: TimestampMillis,
+    lines: Seq<'b, Counted>,
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
+struct Counted {}
+
+#[derive(Row)]
+#[row(table = "sql/orders.sql", crate = crate::facade)]
+struct OrderRow<'b> {
+    order_id: u64,
+    region: &'b str,
+    total_cents: u64,
+    placed_at: DateTime64Millis,
+    n_lines: u32,
+}
+
+/// The record behind the framing, whose id has to be the last one's.
+#[inline(always)]
+fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
+    match confluent(payload) {
+        Ok((id, body)) if id == last => Ok(body),
+        _ => Err(Refused),
+    }
+}
+
+macro_rules! row {
+    ($order:ident) => {
+        OrderRow {
+            order_id: $order.order_id as u64,
+            region: $order.region,
+            total_cents: $order.total_cents as u64,
+            placed_at: DateTime64Millis($order.placed_at.0),
+            n_lines: $order.lines.len() as u32,
+        }
+    };
+}
+
+/// Everything is decoded before the filter.
+#[inline(never)]
+pub(super) fn full(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+    each(orders, out, |payload, last, chunk| {
+        let order: Full<'_> =
+            decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
+        let order = black_box(&order);
+        if order.total_cents < LEAST_CENTS {
+            return Ok(false);
+        }
+        row!(order).encode(chunk).map_err(|_| Refused)?;
+        Ok(true)
+    })
+}
+
+/// As `full`, with a `Vec` for each order.
+#[inline(never)]
+pub(super) fn full_vec(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+    each(orders, out, |payload, last, chunk| {
+        let order: FullVec<'_> =
+            decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
+        let order = black_box(&order);
+        if order.total_cents < LEAST_CENTS {
+            return Ok(false);
+        }
+        row!(order).encode(chunk).map_err(|_| Refused)?;
+        Ok(true)
+    })
+}
+
+/// Only what the row needs is kept.
+#[inline(never)]
+pub(super) fn projected(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+    each(orders, out, |payload, last, chunk| {
+        let order: Projected<'_> =
+            decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
+        if order.total_cents < LEAST_CENTS {
+            return Ok(false);
+        }
+        row!(order).encode(chunk).map_err(|_| Refused)?;
+        Ok(true)
+    })
+}
+
+/// As `projected`, and what is behind the filter's field is read for orders that pass, as the pipeline language does it.
+#[inline(never)]
+pub(super) fn pushdown(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+    const UPTO: usize = spate_avro::pushdown::fields_upto::<Projected<'_>>(&["total_cents"]);
+    each(orders, out, |payload, last, chunk| {
+        let mut reader = Reader::new(body(payload, last)?, payload.len());
+        let order = Projected::decode_upto::<UPTO>(&mut reader).map_err(|_| Refused)?;
+        if order.total_cents < LEAST_CENTS {
+            return Ok(false);
+        }
+        let order = order
+            .decode_rest::<UPTO>(&mut reader)
+            .map_err(|_| Refused)?;
+        reader.finish().map_err(|_| Refused)?;
+        row!(order).encode(chunk).map_err(|_| Refused)?;
+        Ok(true)
+    })
+}
