@@ -23,6 +23,14 @@ struct Full<'b> {
     lines: Seq<'b, Line<'b>>,
 }
 
+#[derive(AvroRecord)]
+#[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
+#[allow(dead_code, reason = "decoded for the work of it")]
+struct Line<'b> {
+    sku: &'b str,
+    qty: i32,
+}
+
 /// All fields; lines are collected.
 #[derive(AvroRecord)]
 #[avro(schema = "schemas/order.avsc", crate = crate::facade)]
@@ -33,13 +41,14 @@ struct FullVec<'b> {
     total_cents: i64,
     note: Option<&'b str>,
     placed_at: TimestampMillis,
-    lines: Vec<Line<'b>>,
+    lines: Vec<Collected<'b>>,
 }
 
+/// A type of its own, as an application has one: what is called from one place is inlined there.
 #[derive(AvroRecord)]
 #[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
 #[allow(dead_code, reason = "decoded for the work of it")]
-struct Line<'b> {
+struct Collected<'b> {
     sku: &'b str,
     qty: i32,
 }
@@ -59,16 +68,6 @@ struct Projected<'b> {
 #[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
 struct Counted {}
 
-#[derive(Row)]
-#[row(table = "sql/orders.sql", crate = crate::facade)]
-struct OrderRow<'b> {
-    order_id: u64,
-    region: &'b str,
-    total_cents: u64,
-    placed_at: DateTime64Millis,
-    n_lines: u32,
-}
-
 /// The record behind the framing, whose id has to be the last one's.
 #[inline(always)]
 fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
@@ -78,16 +77,27 @@ fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
     }
 }
 
-macro_rules! row {
-    ($order:ident) => {
-        OrderRow {
+/// Encodes the row of an order; its type is the pass's own, for the same reason.
+macro_rules! encode {
+    ($order:ident, $chunk:ident) => {{
+        #[derive(Row)]
+        #[row(table = "sql/orders.sql", crate = crate::facade)]
+        struct OrderRow<'b> {
+            order_id: u64,
+            region: &'b str,
+            total_cents: u64,
+            placed_at: DateTime64Millis,
+            n_lines: u32,
+        }
+        let row = OrderRow {
             order_id: $order.order_id as u64,
             region: $order.region,
             total_cents: $order.total_cents as u64,
             placed_at: DateTime64Millis($order.placed_at.0),
             n_lines: $order.lines.len() as u32,
-        }
-    };
+        };
+        row.encode($chunk).map_err(|_| Refused)
+    }};
 }
 
 /// Everything is decoded before the filter.
@@ -100,7 +110,7 @@ pub(super) fn full(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
         if order.total_cents < LEAST_CENTS {
             return Ok(false);
         }
-        row!(order).encode(chunk).map_err(|_| Refused)?;
+        encode!(order, chunk)?;
         Ok(true)
     })
 }
@@ -115,7 +125,7 @@ pub(super) fn full_vec(orders: &Orders, out: &mut Output) -> Result<(), Refused>
         if order.total_cents < LEAST_CENTS {
             return Ok(false);
         }
-        row!(order).encode(chunk).map_err(|_| Refused)?;
+        encode!(order, chunk)?;
         Ok(true)
     })
 }
@@ -129,7 +139,7 @@ pub(super) fn projected(orders: &Orders, out: &mut Output) -> Result<(), Refused
         if order.total_cents < LEAST_CENTS {
             return Ok(false);
         }
-        row!(order).encode(chunk).map_err(|_| Refused)?;
+        encode!(order, chunk)?;
         Ok(true)
     })
 }
@@ -148,7 +158,7 @@ pub(super) fn pushdown(orders: &Orders, out: &mut Output) -> Result<(), Refused>
             .decode_rest::<UPTO>(&mut reader)
             .map_err(|_| Refused)?;
         reader.finish().map_err(|_| Refused)?;
-        row!(order).encode(chunk).map_err(|_| Refused)?;
+        encode!(order, chunk)?;
         Ok(true)
     })
 }

@@ -13,6 +13,6 @@ mod sink;
 pub use kind::ClickHouse;
 #[doc(hidden)]
 pub use row::column;
-pub use row::{Date, DateTime, DateTime64Millis, Row, StoreError, StoredAs, types};
+pub use row::{Date, DateTime, DateTime64Millis, Row, Slots, StoreError, StoredAs, types};
 pub use spate_runtime::error::RowError;
 pub use spate_runtime::sink::Column;

@@ -161,6 +161,13 @@ impl<'b> Reader<'b> {
     /// As for [`long`](Reader::long), or the number has more than 32 bits.
     #[inline(always)]
     pub fn int(&mut self) -> Result<i32, AvroError> {
+        // Counts, codes and quantities: most are one byte, and the last one of a payload has no eight bytes to load.
+        if let [byte, rest @ ..] = self.rest
+            && *byte < 0x80
+        {
+            self.rest = rest;
+            return Ok(zigzag(u64::from(*byte)) as i32);
+        }
         let value = self.long()?;
         match i32::try_from(value) {
             Ok(value) => Ok(value),

@@ -1,14 +1,16 @@
 //! Rows: a struct per table, encoded as RowBinary in the table's column order.
 //!
-//! Hot path. `#[derive(Row)]` emits one reservation for the whole row and one call of
+//! Hot path. `#[derive(Row)]` emits one reservation for the whole row ([`Slots`]) and one call of
 //! [`StoredAs::store`] per column; what a column type
 //! accepts, and its bytes, is said by [`StoredAs`]. Names and types of the columns go to the server with every insert
 //! (the sink writes them), so a table that was altered since is refused and never misread.
 
+mod slots;
 mod stored;
 pub mod types;
 mod values;
 
+pub use slots::Slots;
 pub use stored::{StoreError, StoredAs};
 pub use values::{Date, DateTime, DateTime64Millis};
 
@@ -37,7 +39,7 @@ pub trait Row {
     /// Appends the row's values in RowBinary.
     ///
     /// # Errors
-    /// A value that its column cannot hold; what was appended before is taken back by the caller.
+    /// A value that its column cannot hold; nothing was appended then.
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), RowError>;
 }
 

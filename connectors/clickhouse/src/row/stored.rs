@@ -3,6 +3,7 @@
 //! RowBinary: integers and floats are little endian; text is a varint length and the bytes; `Nullable` is a byte 0 and
 //! the value, or a byte 1; `Array` is a varint count and the items; `LowCardinality` is nothing of its own.
 
+use super::slots::Slots;
 use super::types::{self, Array, FixedString, LowCardinality, Nullable};
 use super::values::{Date, DateTime, DateTime64Millis};
 
@@ -29,14 +30,14 @@ pub enum StoreError {
     note = "`Date`, `DateTime` and `DateTime64(3)` store the types `Date`, `DateTime` and `DateTime64Millis` of `spate::clickhouse`; `Nullable(T)` what `T` stores, or an `Option` of it"
 )]
 pub trait StoredAs<M> {
-    /// How many bytes [`store`](StoredAs::store) appends at most.
+    /// How many bytes [`store`](StoredAs::store) writes at most.
     fn size(&self) -> usize;
 
-    /// Appends the value.
+    /// Writes the value.
     ///
     /// # Errors
     /// The column cannot hold it.
-    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError>;
+    fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError>;
 }
 
 /// The most bytes of a length: ten groups of seven bits.
@@ -44,21 +45,28 @@ const LENGTH: usize = 10;
 
 /// A length as an unsigned varint.
 #[inline(always)]
-fn length(length: usize, out: &mut Vec<u8>) {
+fn length(length: usize, out: &mut Slots<'_>) {
     if length < 0x80 {
-        out.push(length as u8);
+        out.put(&[length as u8]);
     } else {
-        long_length(length, out);
+        let (bytes, count) = long_length(length);
+        out.put(&bytes[..count]);
     }
 }
 
-fn long_length(length: usize, out: &mut Vec<u8>) {
+/// By value, so that the slots stay in registers.
+#[inline(never)]
+fn long_length(length: usize) -> ([u8; LENGTH], usize) {
+    let mut bytes = [0; LENGTH];
+    let mut count = 0;
     let mut rest = length;
     while rest >= 0x80 {
-        out.push(rest as u8 | 0x80);
+        bytes[count] = rest as u8 | 0x80;
+        count += 1;
         rest >>= 7;
     }
-    out.push(rest as u8);
+    bytes[count] = rest as u8;
+    (bytes, count + 1)
 }
 
 /// `$ty` in `$marker`, and in `Nullable` of it with the flag of a value in front.
@@ -73,7 +81,7 @@ macro_rules! stored {
             }
 
             #[inline(always)]
-            fn store(&self, $out: &mut Vec<u8>) -> Result<(), StoreError> {
+            fn store(&self, $out: &mut Slots<'_>) -> Result<(), StoreError> {
                 let $value = self;
                 $store;
                 Ok(())
@@ -87,8 +95,8 @@ macro_rules! stored {
             }
 
             #[inline(always)]
-            fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
-                out.push(0);
+            fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
+                out.put(&[0]);
                 StoredAs::<$marker>::store(self, out)
             }
         }
@@ -98,7 +106,7 @@ macro_rules! stored {
 macro_rules! numbers {
     ($($ty:ident $marker:ident;)*) => {
         stored! {$(
-            [] $ty, types::$marker, |value, out| size_of::<$ty>(), out.extend_from_slice(&value.to_le_bytes());
+            [] $ty, types::$marker, |value, out| size_of::<$ty>(), out.put(&value.to_le_bytes());
         )*}
     };
 }
@@ -110,26 +118,26 @@ numbers! {
 }
 
 stored! {
-    [] bool, types::Bool, |value, out| 1, out.push(u8::from(*value));
-    [] Date, types::Date, |value, out| 2, out.extend_from_slice(&value.0.to_le_bytes());
-    [] DateTime, types::DateTime, |value, out| 4, out.extend_from_slice(&value.0.to_le_bytes());
+    [] bool, types::Bool, |value, out| 1, out.put(&[u8::from(*value)]);
+    [] Date, types::Date, |value, out| 2, out.put(&value.0.to_le_bytes());
+    [] DateTime, types::DateTime, |value, out| 4, out.put(&value.0.to_le_bytes());
     [] DateTime64Millis, types::DateTime64<3>, |value, out| 8, {
         if !(DateTime64Millis::MIN..=DateTime64Millis::MAX).contains(value) {
             return Err(StoreError::DateTime64 { millis: value.0 });
         }
-        out.extend_from_slice(&value.0.to_le_bytes());
+        out.put(&value.0.to_le_bytes());
     };
     [] str, types::String, |value, out| LENGTH + value.len(), text(value.as_bytes(), out);
     [] String, types::String, |value, out| LENGTH + value.len(), text(value.as_bytes(), out);
     [] [u8], types::String, |value, out| LENGTH + value.len(), text(value, out);
     [] Vec<u8>, types::String, |value, out| LENGTH + value.len(), text(value, out);
-    [const N: usize] [u8; N], FixedString<N>, |value, out| N, out.extend_from_slice(value);
+    [const N: usize] [u8; N], FixedString<N>, |value, out| N, out.put(value);
 }
 
 #[inline(always)]
-fn text(bytes: &[u8], out: &mut Vec<u8>) {
+fn text(bytes: &[u8], out: &mut Slots<'_>) {
     length(bytes.len(), out);
-    out.extend_from_slice(bytes);
+    out.put(bytes);
 }
 
 /// In a dictionary the bytes are the same: only the server's storage differs.
@@ -146,7 +154,7 @@ macro_rules! low_cardinality {
             }
 
             #[inline(always)]
-            fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+            fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
                 StoredAs::<$marker>::store(self, out)
             }
         }
@@ -168,7 +176,7 @@ impl<M, T: StoredAs<M> + ?Sized> StoredAs<M> for &T {
     }
 
     #[inline(always)]
-    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+    fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
         T::store(self, out)
     }
 }
@@ -180,14 +188,14 @@ impl<M, T: StoredAs<M>> StoredAs<Nullable<M>> for Option<T> {
     }
 
     #[inline(always)]
-    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+    fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
         match self {
             Some(value) => {
-                out.push(0);
+                out.put(&[0]);
                 value.store(out)
             }
             None => {
-                out.push(1);
+                out.put(&[1]);
                 Ok(())
             }
         }
@@ -201,7 +209,7 @@ impl<M, T: StoredAs<M>> StoredAs<LowCardinality<Nullable<M>>> for Option<T> {
     }
 
     #[inline(always)]
-    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+    fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
         StoredAs::<Nullable<M>>::store(self, out)
     }
 }
@@ -213,7 +221,7 @@ impl<M, T: StoredAs<M>> StoredAs<Array<M>> for [T] {
     }
 
     #[inline]
-    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+    fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
         length(self.len(), out);
         self.iter().try_for_each(|item| item.store(out))
     }
@@ -226,7 +234,7 @@ impl<M, T: StoredAs<M>> StoredAs<Array<M>> for Vec<T> {
     }
 
     #[inline(always)]
-    fn store(&self, out: &mut Vec<u8>) -> Result<(), StoreError> {
+    fn store(&self, out: &mut Slots<'_>) -> Result<(), StoreError> {
         <[T] as StoredAs<Array<M>>>::store(self, out)
     }
 }

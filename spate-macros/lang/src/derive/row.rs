@@ -274,7 +274,7 @@ fn emit(
         infos.push(quote!(#row::Column { name: #name, ty: #spelling }));
         let stored = quote!(<#ty as #row::StoredAs<#marker>>);
         sizes.push(quote!(#stored::size(&self.#ident)));
-        stores.push(quote!(#row::column(#name, #stored::store(&self.#ident, out))?;));
+        stores.push(quote!(#row::column(#name, #stored::store(&self.#ident, slots))?;));
     }
     let (import, header) = (import(input), header(input));
     let track = file.track();
@@ -294,8 +294,10 @@ fn emit(
                 const COLUMNS: &'static [#row::Column] = &[#(#infos),*];
                 #[inline]
                 fn encode(&self, out: &mut ::std::vec::Vec<u8>) -> ::core::result::Result<(), #row::RowError> {
-                    out.reserve(0 #(+ #sizes)*);
+                    let mut row = #row::Slots::new(out, 0 #(+ #sizes)*);
+                    let slots = &mut row;
                     #(#stores)*
+                    row.finish();
                     ::core::result::Result::Ok(())
                 }
             }
