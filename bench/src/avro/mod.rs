@@ -114,8 +114,8 @@ impl Error {
 
 /// Measures, prints the table, and tells whether the goals are met.
 pub(crate) fn run(options: &Options) -> Result<bool, Error> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let dir = root.join("target/bench/avro");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let dir = own.parent().unwrap_or(own).join("target/bench/avro");
     fs::create_dir_all(&dir).map_err(|error| Error::file(&dir, error))?;
     let only_count = options.check || options.record;
     let count = match only_count {
@@ -131,7 +131,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     let written = compare(&orders)?;
     let instructions = callgrind::count(&dir)?;
     if only_count {
-        let recorded = recorded::Recorded::new(&root.join("bench/recorded.toml"));
+        let recorded = recorded::Recorded::new(&own.join("recorded.toml"));
         return match options.record {
             true => recorded.write(&instructions).map(|()| true),
             false => recorded.compare(&instructions),

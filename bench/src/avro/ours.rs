@@ -1,4 +1,6 @@
 //! What Spate's derives generate: decoders of the same schema with more and fewer fields, and the row's encoder.
+//!
+//! Each pass has types of its own, as a pipeline of an application has: what is called from one place only is inlined there.
 
 use std::hint::black_box;
 
@@ -44,7 +46,6 @@ struct FullVec<'b> {
     lines: Vec<Collected<'b>>,
 }
 
-/// A type of its own, as an application has one: what is called from one place is inlined there.
 #[derive(AvroRecord)]
 #[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
 #[allow(dead_code, reason = "decoded for the work of it")]
@@ -53,20 +54,24 @@ struct Collected<'b> {
     qty: i32,
 }
 
-/// What the row needs; lines are counted.
-#[derive(AvroRecord)]
-#[avro(schema = "schemas/order.avsc", crate = crate::facade)]
-struct Projected<'b> {
-    order_id: i64,
-    region: &'b str,
-    total_cents: i64,
-    placed_at: TimestampMillis,
-    lines: Seq<'b, Counted>,
-}
+/// Declares what the row needs; lines are counted.
+macro_rules! projected {
+    () => {
+        #[derive(AvroRecord)]
+        #[avro(schema = "schemas/order.avsc", crate = crate::facade)]
+        struct Projected<'b> {
+            order_id: i64,
+            region: &'b str,
+            total_cents: i64,
+            placed_at: TimestampMillis,
+            lines: Seq<'b, Counted>,
+        }
 
-#[derive(AvroRecord)]
-#[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
-struct Counted {}
+        #[derive(AvroRecord)]
+        #[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
+        struct Counted {}
+    };
+}
 
 /// The record behind the framing, whose id has to be the last one's.
 #[inline(always)]
@@ -77,7 +82,7 @@ fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
     }
 }
 
-/// Encodes the row of an order; its type is the pass's own, for the same reason.
+/// Encodes the row of an order.
 macro_rules! encode {
     ($order:ident, $chunk:ident) => {{
         #[derive(Row)]
@@ -133,6 +138,7 @@ pub(super) fn full_vec(orders: &Orders, out: &mut Output) -> Result<(), Refused>
 /// Only what the row needs is kept.
 #[inline(never)]
 pub(super) fn projected(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+    projected!();
     each(orders, out, |payload, last, chunk| {
         let order: Projected<'_> =
             decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
@@ -147,6 +153,7 @@ pub(super) fn projected(orders: &Orders, out: &mut Output) -> Result<(), Refused
 /// As `projected`, and what is behind the filter's field is read for orders that pass, as the pipeline language does it.
 #[inline(never)]
 pub(super) fn pushdown(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+    projected!();
     const UPTO: usize = spate_avro::pushdown::fields_upto::<Projected<'_>>(&["total_cents"]);
     each(orders, out, |payload, last, chunk| {
         let mut reader = Reader::new(body(payload, last)?, payload.len());

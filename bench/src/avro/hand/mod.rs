@@ -163,17 +163,16 @@ fn full<'b, W: Wire<'b>, S: Store>(orders: &'b Orders, out: &mut Output) -> Resu
 }
 
 #[inline(always)]
-fn some<'b, W: Wire<'b>, S: Store>(
+fn some<'b, W: Wire<'b>, S: Store, const FILTER_FIRST: bool>(
     orders: &'b Orders,
     out: &mut Output,
-    filter_first: bool,
 ) -> Result<(), Refused> {
     each(orders, out, |payload, last, chunk| {
         let mut wire = W::new(body(payload, last)?);
         let order_id = wire.long()?;
         let region = wire.text()?;
         let total_cents = wire.long()?;
-        if filter_first && total_cents < LEAST_CENTS {
+        if FILTER_FIRST && total_cents < LEAST_CENTS {
             return Ok(false);
         }
         if present(&mut wire)? {
@@ -218,7 +217,7 @@ macro_rules! passes {
             orders: &crate::avro::orders::Orders,
             out: &mut crate::avro::output::Output,
         ) -> Result<(), Refused> {
-            super::some::<$wire<'_>, $store>(orders, out, false)
+            super::some::<$wire<'_>, $store, false>(orders, out)
         }
 
         /// As `projected`, and what is behind the filter's field is read for orders that pass.
@@ -227,7 +226,7 @@ macro_rules! passes {
             orders: &crate::avro::orders::Orders,
             out: &mut crate::avro::output::Output,
         ) -> Result<(), Refused> {
-            super::some::<$wire<'_>, $store>(orders, out, true)
+            super::some::<$wire<'_>, $store, true>(orders, out)
         }
     };
 }
