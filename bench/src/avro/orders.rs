@@ -25,9 +25,9 @@ const FIRST_ORDER_ID: i64 = 1_000_000_000_000;
 const REGIONS: [&str; 16] = [
     "eu",
     "us",
-    "usw",
+    "us-west",
     "apac",
-    "emea",
+    "emea-2",
     "north",
     "south",
     "nordic",
@@ -45,9 +45,9 @@ const REGIONS: [&str; 16] = [
 const REGIONS_ABROAD: [&str; 16] = [
     "åß",
     "éü",
-    "üsé",
+    "üs-wést",
     "øpåc",
-    "emêa",
+    "emêa-2",
     "nörth",
     "søuth",
     "nørdic",
