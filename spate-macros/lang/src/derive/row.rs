@@ -118,7 +118,7 @@ fn match_columns<'a>(
     span: Span,
     errors: &mut Errors,
 ) -> Vec<(&'a Column, &'a Field)> {
-    let place = |column: &Column| format!("{}:{}", file.written(), column.place.line);
+    let place = |column: &Column| format!("{}:{}", file.written(), column.place);
     // A column whose field is misspelt has one: nothing is said of it a second time.
     let mut meant: Vec<&str> = Vec::new();
     for field in &input.fields {

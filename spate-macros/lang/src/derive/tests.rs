@@ -210,13 +210,13 @@ fn every_column_that_does_not_fit_the_row_is_reported() {
             at: DateTime64Millis, #[row(rename = "at")] again: DateTime64Millis,
         }"#));
     let mut expected = vec![
-        "[SP097] column `region LowCardinality(String)` (orders.sql:3) takes no NULL, and this field may be `None`\nhelp: unwrap the value before, or make the column `LowCardinality(Nullable(String))`",
+        "[SP097] column `region LowCardinality(String)` (orders.sql:3:5) takes no NULL, and this field may be `None`\nhelp: unwrap the value before, or make the column `LowCardinality(Nullable(String))`",
         "[SP094] table `orders` of `orders.sql` has no column `nota`\nhelp: did you mean `note`?",
-        "[SP096] column `day Date` (orders.sql:6) is MATERIALIZED: the server computes it, an insert may not name it\nhelp: leave the field out of the struct",
-        "[SP097] column `lines Array(UInt32)` (orders.sql:7) takes no NULL, and this field may be `None`\nhelp: unwrap the value before: the server has no `Nullable(Array(..))`",
-        "[SP093] column `status Enum8('new' = 1)` (orders.sql:8) has a type that cannot be written yet\nhelp: leave the field out of the struct",
+        "[SP096] column `day Date` (orders.sql:6:5) is MATERIALIZED: the server computes it, an insert may not name it\nhelp: leave the field out of the struct",
+        "[SP097] column `lines Array(UInt32)` (orders.sql:7:5) takes no NULL, and this field may be `None`\nhelp: unwrap the value before: the server has no `Nullable(Array(..))`",
+        "[SP093] column `status Enum8('new' = 1)` (orders.sql:8:5) has a type that cannot be written yet\nhelp: leave the field out of the struct",
         "[SP099] `at` and `again` are written into one column `at`\nhelp: keep one of the two",
-        "[SP095] column `order_id UInt64` (orders.sql:2) has no default and `OrderRow` no field for it\nhelp: add a field `order_id`, or give the column a DEFAULT",
+        "[SP095] column `order_id UInt64` (orders.sql:2:5) has no default and `OrderRow` no field for it\nhelp: add a field `order_id`, or give the column a DEFAULT",
     ];
     expected.sort_unstable();
     let mut found = found;

@@ -35,6 +35,12 @@ pub struct Place {
     pub column: usize,
 }
 
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
 /// Why a file cannot be used, with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
