@@ -15,12 +15,40 @@ pub fn pipeline_impl(input: TokenStream) -> TokenStream {
 /// compared with the schema when the crate is built.
 ///
 /// - `schema = ".."`: the schema file, relative to the crate's `Cargo.toml`.
+/// - `with = ["..", ..]`: schema files whose types that file uses, in an order in which each comes before its users.
 /// - `record = ".."`: a record inside the file, by name; the one at the top if it is left out.
 /// - `crate = path`: where the `spate` crate is found; `::spate` if it is left out.
 /// - on a field, `rename = ".."`: the field's name in the schema.
 #[proc_macro_derive(AvroRecord, attributes(avro))]
 pub fn avro_record(input: TokenStream) -> TokenStream {
     spate_lang::derive::avro_record(input.into(), &spate_lang::files::manifest_dir()).into()
+}
+
+/// Reads an enum from an Avro enum: `#[avro(schema = "schemas/order.avsc", name = "Status")]`.
+///
+/// Every symbol has its variant, by name: a variant stands for the symbol that it spells, underscores and case aside (`InTransit` is
+/// `IN_TRANSIT`).
+///
+/// - `schema = ".."`, `with = [..]`, `crate = path`: as for `AvroRecord`.
+/// - `name = ".."`: the enum in the file; the one at the top, or the one of the same name, if it is left out.
+/// - on a variant, `rename = ".."`: its symbol in the schema.
+#[proc_macro_derive(AvroEnum, attributes(avro))]
+pub fn avro_enum(input: TokenStream) -> TokenStream {
+    spate_lang::derive::avro_enum(input.into(), &spate_lang::files::manifest_dir()).into()
+}
+
+/// Reads an enum from an Avro union of several types: `#[avro(schema = "schemas/order.avsc", field = "Order.origin")]`.
+///
+/// Every branch has its variant, by the type that the variant holds; one that holds nothing is null. A union of null and one
+/// other type needs no enum: it is read into an `Option`.
+///
+/// - `schema = ".."`, `with = [..]`, `crate = path`: as for `AvroRecord`.
+/// - `field = ".."`: the field that has the union, with its record; in a list or a map too. The union at the top of the file if it is left
+///   out.
+/// - on a variant, `branch = ".."`: its branch by name (`string`, `array`, `Line`), where the type alone does not tell.
+#[proc_macro_derive(AvroUnion, attributes(avro))]
+pub fn avro_union(input: TokenStream) -> TokenStream {
+    spate_lang::derive::avro_union(input.into(), &spate_lang::files::manifest_dir()).into()
 }
 
 /// Writes a struct into a ClickHouse table: `#[row(table = "sql/orders.sql")]`.
@@ -42,6 +70,20 @@ pub fn row(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(AvroRecordOff, attributes(avro))]
 pub fn avro_record_off(_: TokenStream) -> TokenStream {
     spate_lang::derive::feature_off("AvroRecord", "avro").into()
+}
+
+/// `AvroEnum` where the feature `avro` is off.
+#[doc(hidden)]
+#[proc_macro_derive(AvroEnumOff, attributes(avro))]
+pub fn avro_enum_off(_: TokenStream) -> TokenStream {
+    spate_lang::derive::feature_off("AvroEnum", "avro").into()
+}
+
+/// `AvroUnion` where the feature `avro` is off.
+#[doc(hidden)]
+#[proc_macro_derive(AvroUnionOff, attributes(avro))]
+pub fn avro_union_off(_: TokenStream) -> TokenStream {
+    spate_lang::derive::feature_off("AvroUnion", "avro").into()
 }
 
 /// `Row` where the feature `clickhouse` is off.

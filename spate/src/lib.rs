@@ -55,10 +55,12 @@
 //! | `avro-tls` | TLS to the schema registry (rustls) |
 //! | `avro-container` | Avro container files (`avro::container`) |
 //! | `kafka-tls` | TLS and SASL for it (OpenSSL, built from source; needs perl) |
-//! | `avro` | the `avro` decoder and `#[derive(AvroRecord)]` |
+//! | `avro` | the `avro` decoder, `#[derive(AvroRecord)]`, `AvroEnum` and `AvroUnion` |
+//! | `avro-chrono`, `avro-time` | dates and times are also read into the types of these crates |
+//! | `avro-uuid`, `avro-rust-decimal` | UUIDs and decimals are also read into the types of these crates |
 //! | `clickhouse` | the `clickhouse` sink and `#[derive(Row)]` |
 //! | `jemalloc` | jemalloc for Rust and C code |
-//! | `full` | all stages; `avro-container`, `avro-tls`, `kafka-tls` and `jemalloc` are apart |
+//! | `full` | all stages; `avro-container`, `avro-tls`, `kafka-tls`, `jemalloc` and the types of other crates are apart |
 
 // Before `__private`: of the hidden paths to what generated code calls rustc shows the first, and `spate::stage::map` is one to read.
 #[doc(hidden)]
@@ -87,16 +89,18 @@ pub use spate_runtime::runtime::{
 };
 pub use spate_runtime::{StageError, ops, stats, telemetry};
 
-#[cfg(feature = "avro")]
-pub use spate_macros::AvroRecord;
-#[cfg(not(feature = "avro"))]
-#[doc(hidden)]
-pub use spate_macros::AvroRecordOff as AvroRecord;
 #[cfg(feature = "clickhouse")]
 pub use spate_macros::Row;
 #[cfg(not(feature = "clickhouse"))]
 #[doc(hidden)]
 pub use spate_macros::RowOff as Row;
+#[cfg(feature = "avro")]
+pub use spate_macros::{AvroEnum, AvroRecord, AvroUnion};
+#[cfg(not(feature = "avro"))]
+#[doc(hidden)]
+pub use spate_macros::{
+    AvroEnumOff as AvroEnum, AvroRecordOff as AvroRecord, AvroUnionOff as AvroUnion,
+};
 
 /// What connectors are made of: the contracts of sources, decoders and sinks.
 pub mod connector {

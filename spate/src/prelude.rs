@@ -4,7 +4,7 @@ pub use std::process::ExitCode;
 
 // The derives are there even if they only say which feature is off.
 pub use crate::pipeline;
-pub use crate::{AvroRecord, Row, StageError};
+pub use crate::{AvroEnum, AvroRecord, AvroUnion, Row, StageError};
 
 #[cfg(feature = "avro")]
 pub use spate_avro::{Seq, TimestampMillis};

@@ -56,6 +56,15 @@ pub enum AvroErrorKind {
         /// Bytes behind its count.
         left: usize,
     },
+    /// More items that take no bytes than a payload may have in all.
+    #[error(
+        "a block of {count} items without bytes: a payload may have {} of them",
+        crate::wire::MAX_EMPTY_ITEMS
+    )]
+    TooManyEmptyItems {
+        /// Items of the block.
+        count: u64,
+    },
     /// A block's size in bytes is not what its items take.
     #[error("a block says that it has {said} bytes")]
     BlockSize {
@@ -87,10 +96,43 @@ pub enum AvroErrorKind {
         /// Symbols of the enum.
         symbols: usize,
     },
+    /// A number that the field's Rust type does not reach.
+    #[error("{value} is outside the range of the field's Rust type")]
+    OutOfRange {
+        /// The number as written.
+        value: i64,
+    },
+    /// A decimal has more digits than the schema says.
+    #[error("a decimal of more than {precision} digits, the precision of the schema")]
+    DecimalPrecision {
+        /// The schema's precision.
+        precision: u32,
+    },
+    /// A decimal is larger than 128 bits.
+    #[error("a decimal of {bytes} bytes that does not fit into 128 bits")]
+    DecimalWidth {
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// The bytes of a `big-decimal` are not a number and a scale.
+    #[error("bytes that are no big-decimal")]
+    BigDecimal,
+    /// The text of a `uuid` is none.
+    #[error("text that is no UUID")]
+    Uuid,
+    /// A value of the wire type that the field's Rust type does not take.
+    #[error("{why}")]
+    Refused {
+        /// Why, as the type's [`FromWire`](crate::FromWire) says it.
+        why: &'static str,
+    },
     /// A recursive record is nested too deeply.
     #[error("records are nested more than {} deep", crate::wire::MAX_DEPTH)]
     TooDeep,
 }
+
+// Steps of a decoder return it: one word more is three of a hundred instructions, measured.
+const _: () = assert!(size_of::<AvroErrorKind>() <= 24);
 
 impl AvroError {
     /// An error at a position of a payload of `size` bytes.

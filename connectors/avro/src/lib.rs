@@ -7,12 +7,15 @@ mod canonical;
 mod config;
 #[cfg(feature = "container")]
 pub mod container;
+mod enums;
 mod error;
 mod framing;
 mod from_avro;
+mod from_wire;
 mod gate;
 mod kind;
 mod limits;
+mod logical;
 #[doc(hidden)]
 pub mod pushdown;
 mod record;
@@ -20,19 +23,26 @@ mod registry;
 mod schemas;
 mod seq;
 mod steps;
-mod timestamp;
+mod unions;
 #[doc(hidden)]
 pub mod wanted;
 pub mod wire;
 
 pub use canonical::{SchemaError, canonical_form, fingerprint};
+pub use enums::AvroEnum;
 pub use error::{AvroError, AvroErrorKind};
 pub use framing::{Framing, FramingError, confluent, single_object};
 pub use from_avro::FromAvro;
+pub use from_wire::FromWire;
 pub use kind::{Avro, AvroThread};
+pub use logical::{
+    BigDecimal, Date, Decimal, Duration, LocalTimestampMicros, LocalTimestampMillis,
+    LocalTimestampNanos, TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos,
+    Uuid,
+};
 pub use record::{AvroRecord, decode_body};
 pub use seq::{Item, ItemOf, Iter, Seq};
 #[doc(hidden)]
 pub use steps::field;
-pub use timestamp::TimestampMillis;
+pub use unions::AvroUnion;
 pub use wire::Reader;

@@ -72,6 +72,32 @@ pub trait AvroRecord<'b>: Sized {
     }
 }
 
+/// A record behind a pointer: what a record that contains itself needs, as in `Option<Box<Node>>`.
+impl<'b, R: AvroRecord<'b>> AvroRecord<'b> for Box<R> {
+    const NAME: &'static str = R::NAME;
+    const SCHEMA: &'static str = R::SCHEMA;
+    const FINGERPRINT: u64 = R::FINGERPRINT;
+    const FIELDS: &'static [&'static str] = R::FIELDS;
+    const MIN_SIZE: usize = R::MIN_SIZE;
+    const POSITIONS: &'static [(&'static str, usize)] = R::POSITIONS;
+    const SOLID: usize = R::SOLID;
+
+    #[inline]
+    fn decode_upto<const N: usize>(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
+        R::decode_upto::<N>(reader).map(Box::new)
+    }
+
+    #[inline]
+    fn decode_rest<const N: usize>(self, reader: &mut Reader<'b>) -> Result<Self, AvroError> {
+        (*self).decode_rest::<N>(reader).map(Box::new)
+    }
+
+    #[inline]
+    fn check(reader: &mut Reader<'b>) -> Result<(), AvroError> {
+        R::check(reader)
+    }
+}
+
 /// Decodes one record that fills `body`, the end of a payload of `size` bytes.
 ///
 /// # Errors

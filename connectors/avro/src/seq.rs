@@ -5,8 +5,11 @@ use std::marker::PhantomData;
 
 use crate::error::AvroError;
 use crate::from_avro::{FromAvro, check_items};
+use crate::logical::{
+    BigDecimal, Date, Duration, LocalTimestampMicros, LocalTimestampMillis, LocalTimestampNanos,
+    TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos,
+};
 use crate::record::AvroRecord;
-use crate::timestamp::TimestampMillis;
 use crate::wire::{self, Reader};
 
 /// An array that borrows from the payload.
@@ -61,22 +64,56 @@ macro_rules! items {
     )*};
 }
 
+/// An entry of a map.
+impl<'b, K: FromAvro<'b, wire::Str>, V: Item<'b>> Item<'b> for (K, V) {
+    type Wire = wire::Entry<V::Wire>;
+}
+
+impl<'b, W, K: FromAvro<'b, wire::Str>, V: ItemOf<'b, W>> ItemOf<'b, wire::Entry<W>> for (K, V) where
+    (K, V): FromAvro<'b, wire::Entry<W>>
+{
+}
+
 items! {
+    (): Null;
     bool: Boolean;
-    i32: Int;
-    i64: Long, Int, TimestampMillis;
+    i32: Int, Date, TimeMillis;
+    i64: Long, Int, Date, TimeMillis, TimeMicros, TimestampMillis, TimestampMicros, TimestampNanos, LocalTimestampMillis,
+        LocalTimestampMicros, LocalTimestampNanos;
+    Date: Date;
+    TimeMillis: TimeMillis;
+    TimeMicros: TimeMicros;
     TimestampMillis: TimestampMillis;
+    TimestampMicros: TimestampMicros;
+    TimestampNanos: TimestampNanos;
+    LocalTimestampMillis: LocalTimestampMillis;
+    LocalTimestampMicros: LocalTimestampMicros;
+    LocalTimestampNanos: LocalTimestampNanos;
     f32: Float;
     f64: Double;
-    &'b str: Str;
-    String: Str;
-    &'b [u8]: Bytes;
-    Vec<u8>: Bytes;
+    &'b str: Str, Uuid;
+    String: Str, Uuid;
+    &'b [u8]: Bytes, BigDecimal;
+    Vec<u8>: Bytes, BigDecimal;
+    BigDecimal: BigDecimal;
+    Duration: Duration;
 }
+
+impl<'b, const N: usize> Item<'b> for [u8; N] {
+    type Wire = wire::Fixed<N>;
+}
+
+impl<'b, const N: usize> ItemOf<'b, wire::Fixed<N>> for [u8; N] {}
+
+impl<'b, const N: usize> Item<'b> for &'b [u8; N] {
+    type Wire = wire::Fixed<N>;
+}
+
+impl<'b, const N: usize> ItemOf<'b, wire::Fixed<N>> for &'b [u8; N] {}
 
 impl<'b, W, T: ItemOf<'b, W>> FromAvro<'b, wire::Array<W>> for Seq<'b, T> {
     const MIN: usize = 1;
-    const RECORD: u64 = T::RECORD;
+    const DERIVED: u64 = T::DERIVED;
 
     #[inline(always)]
     fn placeholder() -> Self {

@@ -15,8 +15,8 @@ use crate::wire::Reader;
 pub struct Wanted<'b, T, W>(PhantomData<(&'b (), T, W)>);
 
 impl<'b, T: FromAvro<'b, W>, W> Wanted<'b, T, W> {
-    /// The fingerprint of the record that the value contains.
-    pub const INSIDE: u64 = T::RECORD;
+    /// The fingerprint of what another derive reads in the value.
+    pub const INSIDE: u64 = T::DERIVED;
 
     /// Reads a value for its errors alone.
     ///

@@ -1,5 +1,8 @@
 //! Every column type and every Avro type that fields may have today.
 
+use std::collections::HashMap;
+
+use spate::avro::{Decimal, Uuid};
 use spate::clickhouse::{Date, DateTime, DateTime64Millis};
 use spate::prelude::*;
 
@@ -21,6 +24,54 @@ pub struct All<'a> {
     pub texts: Vec<&'a str>,
     pub inner: Option<Inner<'a>>,
     pub inners: Seq<'a, Inner<'a>>,
+    pub nothing: (),
+    pub status: Status,
+    pub status_text: &'a str,
+    pub digest: &'a [u8; 16],
+    pub weights: Seq<'a, (&'a str, f64)>,
+    pub counts: HashMap<String, i64>,
+    pub origin: Origin<'a>,
+    pub price: Decimal<2>,
+    pub day: spate::avro::Date,
+    pub id: Uuid,
+    pub node: Node,
+}
+
+#[derive(AvroEnum)]
+#[avro(schema = "files/all_types.avsc")]
+pub enum Status {
+    New,
+    InTransit,
+}
+
+#[derive(AvroUnion)]
+#[avro(schema = "files/all_types.avsc", field = "All.origin")]
+pub enum Origin<'a> {
+    Nowhere,
+    Text(&'a str),
+    Number(i32),
+    Inner(Inner<'a>),
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/all_types.avsc", record = "Node")]
+pub struct Node {
+    pub value: i32,
+    pub next: Option<Box<Node>>,
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/with_reference.avsc", with = ["files/line.avsc"])]
+pub struct Basket<'a> {
+    pub id: i64,
+    pub lines: Seq<'a, Line<'a>>,
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/line.avsc")]
+pub struct Line<'a> {
+    pub sku: &'a str,
+    pub qty: i32,
 }
 
 #[derive(AvroRecord)]

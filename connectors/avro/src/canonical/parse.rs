@@ -301,6 +301,7 @@ fn logical(object: &Map<String, Value>, primitive: &str, size: Option<usize>) ->
                 precision_and_scale: Some((precision, scale)),
             })
         }
+        ("big-decimal", "bytes", None) => plain("big-decimal"),
         ("uuid", "string", None) | ("uuid", "bytes", Some(16)) => plain("uuid"),
         ("duration", "bytes", Some(12)) => plain("duration"),
         ("date", "int", _) => plain("date"),

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::Reader;
+use super::{Reader, Str};
 use crate::error::AvroError;
 
 /// How a value of a wire type is passed over.
@@ -20,73 +20,13 @@ pub trait Skip {
     fn skip(reader: &mut Reader<'_>) -> Result<(), AvroError>;
 }
 
-macro_rules! markers {
-    ($($(#[$doc:meta])* $name:ident, $min:literal, |$reader:ident| $skip:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug)]
-        pub struct $name;
-
-        impl Skip for $name {
-            const MIN: usize = $min;
-
-            #[inline(always)]
-            fn skip($reader: &mut Reader<'_>) -> Result<(), AvroError> {
-                $skip
-            }
-        }
-    )*};
-}
-
-markers! {
-    /// `null`: no bytes.
-    Null, 0, |_reader| Ok(());
-    /// `boolean`.
-    Boolean, 1, |reader| reader.boolean().map(drop);
-    /// `int`.
-    Int, 1, |reader| reader.int().map(drop);
-    /// `long`.
-    Long, 1, |reader| reader.skip_long();
-    /// `long` with the logical type `timestamp-millis`.
-    TimestampMillis, 1, |reader| reader.skip_long();
-    /// `float`.
-    Float, 4, |reader| reader.skip(4);
-    /// `double`.
-    Double, 8, |reader| reader.skip(8);
-    /// `bytes`.
-    Bytes, 1, |reader| reader.bytes().map(drop);
-    /// `string`.
-    Str, 1, |reader| reader.bytes().map(drop);
-}
-
 /// A record that another derive reads; only that derive knows how to pass over it.
 #[derive(Debug)]
 pub struct Record;
 
-/// `fixed` of `N` bytes.
+/// A union of several types that another derive reads.
 #[derive(Debug)]
-pub struct Fixed<const N: usize>;
-
-impl<const N: usize> Skip for Fixed<N> {
-    const MIN: usize = N;
-
-    #[inline(always)]
-    fn skip(reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        reader.skip(N)
-    }
-}
-
-/// `enum` of `N` symbols.
-#[derive(Debug)]
-pub struct Enum<const N: usize>;
-
-impl<const N: usize> Skip for Enum<N> {
-    const MIN: usize = 1;
-
-    #[inline(always)]
-    fn skip(reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        reader.symbol(N).map(drop)
-    }
-}
+pub struct Union;
 
 /// `array` of `W`.
 #[derive(Debug)]
@@ -97,45 +37,35 @@ impl<W: Skip> Skip for Array<W> {
 
     #[inline]
     fn skip(reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        skip_blocks(reader, W::MIN, W::skip)
+        loop {
+            let block = reader.block(W::MIN)?;
+            if block.count == 0 {
+                return Ok(());
+            }
+            if reader.skip_block(block) || W::MIN == 0 {
+                continue;
+            }
+            for _ in 0..block.count {
+                W::skip(reader)?;
+            }
+        }
     }
 }
 
-/// `map` of strings to `W`.
+/// An entry of a map: a string and a `W`.
 #[derive(Debug)]
-pub struct Map<W>(PhantomData<W>);
+pub struct Entry<W>(PhantomData<W>);
 
-impl<W: Skip> Skip for Map<W> {
-    const MIN: usize = 1;
+/// `map` of strings to `W`: on the wire an array of entries.
+pub type Map<W> = Array<Entry<W>>;
 
-    #[inline]
+impl<W: Skip> Skip for Entry<W> {
+    const MIN: usize = 1 + W::MIN;
+
+    #[inline(always)]
     fn skip(reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        skip_blocks(reader, 1 + W::MIN, |reader| {
-            Str::skip(reader)?;
-            W::skip(reader)
-        })
-    }
-}
-
-#[inline(always)]
-fn skip_blocks(
-    reader: &mut Reader<'_>,
-    least: usize,
-    mut skip: impl FnMut(&mut Reader<'_>) -> Result<(), AvroError>,
-) -> Result<(), AvroError> {
-    let mut total = 0;
-    loop {
-        let block = reader.block(least)?;
-        if block.count == 0 {
-            return Ok(());
-        }
-        total = reader.count_items(total, block, least)?;
-        if reader.skip_block(block) || least == 0 {
-            continue;
-        }
-        for _ in 0..block.count {
-            skip(reader)?;
-        }
+        Str::skip(reader)?;
+        W::skip(reader)
     }
 }
 

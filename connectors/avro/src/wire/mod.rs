@@ -6,16 +6,20 @@
 
 mod markers;
 mod reader;
+mod scalars;
 mod text;
 
-pub use markers::{
-    Array, Boolean, Bytes, Double, Enum, Fixed, Float, Int, Long, Map, Null, NullFirst, NullLast,
-    Record, Single, Skip, Str, TimestampMillis,
-};
+pub use markers::{Array, Entry, Map, NullFirst, NullLast, Record, Single, Skip, Union};
 pub use reader::{Block, Reader};
+pub use scalars::{
+    BigDecimal, Boolean, Bytes, Date, Decimal, DecimalFixed, Double, Duration, Enum, Fixed, Float,
+    Int, LocalTimestampMicros, LocalTimestampMillis, LocalTimestampNanos, Long, Null, Scalar, Str,
+    SymbolOf, Symbols, TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos,
+    Uuid, UuidFixed,
+};
 
 /// How deep records may contain themselves.
 pub const MAX_DEPTH: u32 = 128;
 
-/// How many items without any byte an array may have in all: they cost time though they cost no payload.
-pub const MAX_EMPTY_ITEMS: usize = 65_536;
+/// How many items without any byte the arrays of a payload may have in all: they cost time though they cost no payload.
+pub const MAX_EMPTY_ITEMS: u32 = 65_536;

@@ -10,7 +10,26 @@ pub struct Reader<'b> {
     rest: &'b [u8],
     /// The payload's size, framing included: positions of errors count from its start.
     size: usize,
-    depth: u32,
+    bounds: Bounds,
+}
+
+/// How much of what no byte pays for may still come. One word, because every record inside another takes it along: the depth
+/// below, the items without bytes above.
+#[derive(Clone, Copy, Debug)]
+struct Bounds(u64);
+
+impl Bounds {
+    const START: Bounds = Bounds((MAX_EMPTY_ITEMS as u64) << 32 | MAX_DEPTH as u64);
+
+    #[inline(always)]
+    fn depth(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    fn empty_items(self) -> u64 {
+        self.0 >> 32
+    }
 }
 
 /// A block of an array or a map.
@@ -30,7 +49,7 @@ impl<'b> Reader<'b> {
         Reader {
             rest: body,
             size,
-            depth: 0,
+            bounds: Bounds::START,
         }
     }
 
@@ -42,7 +61,7 @@ impl<'b> Reader<'b> {
         Reader {
             rest: self.rest,
             size: self.size,
-            depth: self.depth,
+            bounds: self.bounds,
         }
     }
 
@@ -50,7 +69,7 @@ impl<'b> Reader<'b> {
     #[inline(always)]
     pub fn join(&mut self, copy: &Self) {
         self.rest = copy.rest;
-        self.depth = copy.depth;
+        self.bounds = copy.bounds;
     }
 
     /// What has not been read yet.
@@ -73,13 +92,16 @@ impl<'b> Reader<'b> {
     }
 
     #[inline(always)]
-    fn error(&self, kind: AvroErrorKind) -> AvroError {
+    pub(crate) fn error(&self, kind: AvroErrorKind) -> AvroError {
         AvroError::new(kind, self.size.saturating_sub(self.rest.len()), self.size)
     }
 
-    /// The next `N` bytes.
+    /// The next `N` bytes, as a `fixed` has them.
+    ///
+    /// # Errors
+    /// The payload has fewer.
     #[inline(always)]
-    fn array<const N: usize>(&mut self) -> Result<&'b [u8; N], AvroError> {
+    pub fn array<const N: usize>(&mut self) -> Result<&'b [u8; N], AvroError> {
         match self.rest.split_first_chunk::<N>() {
             Some((chunk, rest)) => {
                 self.rest = rest;
@@ -309,16 +331,28 @@ impl<'b> Reader<'b> {
             return Err(self.error(AvroErrorKind::BlockSize { said }));
         }
         let count = count.unsigned_abs();
-        let most = match least {
-            0 => MAX_EMPTY_ITEMS,
-            least => self.rest.len() / least,
-        };
+        if least == 0 {
+            return self.empty_items(count, size);
+        }
         match usize::try_from(count) {
-            Ok(count) if count <= most => Ok(Block { count, size }),
+            Ok(count) if count <= self.rest.len() / least => Ok(Block { count, size }),
             _ => Err(self.error(AvroErrorKind::TooManyItems {
                 count,
                 left: self.rest.len(),
             })),
+        }
+    }
+
+    /// A block of items that take no bytes: they are counted over the whole payload, because nothing else bounds them.
+    #[inline]
+    fn empty_items(&mut self, count: u64, size: Option<(i64, usize)>) -> Result<Block, AvroError> {
+        match self.bounds.empty_items().checked_sub(count) {
+            Some(_) => {
+                self.bounds.0 -= count << 32;
+                let count = count as usize;
+                Ok(Block { count, size })
+            }
+            None => Err(self.error(AvroErrorKind::TooManyEmptyItems { count })),
         }
     }
 
@@ -352,44 +386,29 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Counts items of an array; bounds the ones that take no bytes.
-    ///
-    /// # Errors
-    /// Too many items without bytes.
-    #[inline(always)]
-    pub fn count_items(
-        &self,
-        before: usize,
-        block: Block,
-        least: usize,
-    ) -> Result<usize, AvroError> {
-        let total = before + block.count;
-        match least == 0 && total > MAX_EMPTY_ITEMS {
-            false => Ok(total),
-            true => Err(self.error(AvroErrorKind::TooManyItems {
-                count: total as u64,
-                left: self.rest.len(),
-            })),
-        }
-    }
-
     /// One level deeper into a record that can contain itself.
     ///
     /// # Errors
     /// Deeper than [`MAX_DEPTH`].
     #[inline]
     pub fn enter(&mut self) -> Result<(), AvroError> {
-        self.depth += 1;
-        match self.depth > MAX_DEPTH {
-            false => Ok(()),
-            true => Err(self.error(AvroErrorKind::TooDeep)),
+        match self.bounds.depth() {
+            0 => Err(self.error(AvroErrorKind::TooDeep)),
+            _ => {
+                self.bounds.0 -= 1;
+                Ok(())
+            }
         }
     }
 
     /// Back out of it.
     #[inline]
     pub fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
+        debug_assert!(
+            self.bounds.depth() < MAX_DEPTH,
+            "left without having entered"
+        );
+        self.bounds.0 += 1;
     }
 }
 

@@ -3,8 +3,9 @@
 use spate_avro::{AvroErrorKind, AvroRecord, FromAvro, Reader, decode_body, wire};
 
 use crate::records::{Customer, Line, Tree};
+use crate::types::Status;
 
-fn kind<'b, W, T: FromAvro<'b, W>>(bytes: &'b [u8]) -> AvroErrorKind {
+pub(crate) fn kind<'b, W, T: FromAvro<'b, W>>(bytes: &'b [u8]) -> AvroErrorKind {
     match T::read(&mut Reader::new(bytes, bytes.len())) {
         Ok(_) => panic!("{bytes:?} should be refused"),
         Err(error) => error.kind(),
@@ -120,12 +121,18 @@ fn numbers_of_branches_and_booleans_are_in_their_range() {
         kind::<wire::Boolean, bool>(&[2]),
         AvroErrorKind::Boolean { byte: 2 }
     );
-    let symbol =
-        <wire::Enum<3> as wire::Skip>::skip(&mut Reader::new(&[6], 1)).expect_err("out of range");
+    let refused = AvroErrorKind::Symbol {
+        symbol: 3,
+        symbols: 3,
+    };
+    let skipped = <wire::Enum<Status> as wire::Skip>::skip(&mut Reader::new(&[6], 1));
+    assert_eq!(skipped.expect_err("out of range").kind(), refused);
+    assert_eq!(kind::<wire::Enum<Status>, Status>(&[6]), refused);
+    assert_eq!(kind::<wire::Enum<Status>, &str>(&[6]), refused);
     assert_eq!(
-        symbol.kind(),
+        kind::<wire::Enum<Status>, Status>(&[1]),
         AvroErrorKind::Symbol {
-            symbol: 3,
+            symbol: -1,
             symbols: 3
         }
     );

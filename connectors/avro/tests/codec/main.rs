@@ -7,6 +7,9 @@ mod interop;
 mod records;
 mod seq;
 mod two_steps;
+mod types;
+mod types_damaged;
+mod types_interop;
 
 /// What an application sees as `spate`.
 pub mod facade {

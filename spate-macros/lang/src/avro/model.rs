@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use proc_macro2::TokenStream;
+
+use super::rules::short;
 use crate::files::SourceFile;
 
 /// A named type's number within its [`Schema`].
@@ -13,6 +16,7 @@ pub struct NameId(pub(super) usize);
 #[derive(Clone, Debug)]
 pub struct Schema {
     pub(super) file: Arc<SourceFile>,
+    pub(super) with: Vec<Arc<SourceFile>>,
     pub(super) names: Vec<Named>,
     pub(super) root: Type,
 }
@@ -69,6 +73,8 @@ pub enum Logical {
         /// Digits behind the point.
         scale: u32,
     },
+    /// An unscaled number with its scale.
+    BigDecimal,
     /// A UUID.
     Uuid,
     /// Days since the Unix epoch.
@@ -100,9 +106,13 @@ pub struct Named {
     pub name: String,
     /// Other names, with their namespaces.
     pub aliases: Vec<String>,
+    /// What it says of itself.
+    pub doc: Option<String>,
     /// What it is.
     pub definition: Definition,
-    /// The byte offset of the name in the file.
+    /// The file that defines it.
+    pub file: Arc<SourceFile>,
+    /// The byte offset of the name in that file.
     pub offset: usize,
 }
 
@@ -138,6 +148,8 @@ pub struct Field {
     pub ty: Type,
     /// The default as JSON text.
     pub default: Option<String>,
+    /// What it says of itself.
+    pub doc: Option<String>,
     /// The byte offset of the name in the file.
     pub offset: usize,
 }
@@ -147,6 +159,7 @@ impl Logical {
     pub fn name(self) -> &'static str {
         match self {
             Logical::Decimal { .. } => "decimal",
+            Logical::BigDecimal => "big-decimal",
             Logical::Uuid => "uuid",
             Logical::Date => "date",
             Logical::TimeMillis => "time-millis",
@@ -162,10 +175,23 @@ impl Logical {
     }
 }
 
+impl Named {
+    /// The name without its namespace.
+    pub fn short(&self) -> &str {
+        short(&self.name)
+    }
+}
+
 impl Schema {
     /// The file that it was read from.
     pub fn file(&self) -> &Arc<SourceFile> {
         &self.file
+    }
+
+    /// That file and those whose types it uses, as items that have cargo build again when one changes.
+    pub fn track(&self) -> TokenStream {
+        let files = [&self.file].into_iter().chain(&self.with);
+        files.map(|file| file.track()).collect()
     }
 
     /// The type at the top of the file.
@@ -178,14 +204,16 @@ impl Schema {
         &self.names[id.0]
     }
 
+    /// All named types, in the order of their definitions.
+    pub fn all(&self) -> impl Iterator<Item = (NameId, &Named)> {
+        let names = self.names.iter().enumerate();
+        names.map(|(n, named)| (NameId(n), named))
+    }
+
     /// All records, in the order of their definitions.
     pub fn records(&self) -> impl Iterator<Item = (NameId, &Named)> {
-        let all = self
-            .names
-            .iter()
-            .enumerate()
-            .map(|(n, named)| (NameId(n), named));
-        all.filter(|(_, named)| matches!(named.definition, Definition::Record(_)))
+        self.all()
+            .filter(|(_, named)| matches!(named.definition, Definition::Record(_)))
     }
 
     /// A record's fields in wire order; none for other named types.
@@ -260,13 +288,18 @@ impl Schema {
     ///
     /// Its text must not be asked for then.
     pub fn is_too_deep(&self, record: NameId) -> bool {
-        let root = Type {
+        let ty = Type {
             kind: Kind::Named(record),
             logical: None,
             ignored_logical: None,
             offset: 0,
         };
-        self.deeper(&root, 0, &mut vec![false; self.names.len()])
+        self.is_type_too_deep(&ty)
+    }
+
+    /// The same of any type of the schema.
+    pub fn is_type_too_deep(&self, ty: &Type) -> bool {
+        self.deeper(ty, 0, &mut vec![false; self.names.len()])
     }
 
     /// Goes the way of the printer, which writes a named type where it comes first.
@@ -320,15 +353,26 @@ impl Schema {
                 format!("{what} {}", named.name)
             }
         };
-        match ty.logical {
-            Some(logical) => format!("{plain} ({})", logical.name()),
+        let logical = match ty.kind {
+            Kind::Named(id) => match self.named(id).definition {
+                Definition::Fixed { logical, .. } => logical,
+                _ => None,
+            },
+            _ => ty.logical,
+        };
+        match logical {
+            Some(logical) => format!("{plain} ({logical})"),
             None => plain,
         }
     }
 }
 
+/// The name, and for a decimal its numbers: `decimal 9, 2`.
 impl fmt::Display for Logical {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self {
+            Logical::Decimal { precision, scale } => write!(f, "decimal {precision}, {scale}"),
+            other => f.write_str(other.name()),
+        }
     }
 }

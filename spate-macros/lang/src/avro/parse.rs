@@ -22,27 +22,55 @@ use crate::files::{Finding, SourceFile};
 /// # Errors
 /// Every mistake that was found: one if it is not JSON, else as many as there are.
 pub fn parse(file: &Arc<SourceFile>) -> Result<Schema, Vec<Finding>> {
+    parse_with(file, &[]).map_err(|(_, found)| found)
+}
+
+/// Reads a schema file whose types may be defined in others, which are read before it in their order.
+///
+/// # Errors
+/// The mistakes of the first file that has some, with that file.
+pub fn parse_with(
+    file: &Arc<SourceFile>,
+    with: &[Arc<SourceFile>],
+) -> Result<Schema, (Arc<SourceFile>, Vec<Finding>)> {
+    let (mut names, mut ids) = (Vec::new(), HashMap::new());
+    for other in with {
+        read(other, &mut names, &mut ids).map_err(|found| (other.clone(), found))?;
+    }
+    let root = read(file, &mut names, &mut ids).map_err(|found| (file.clone(), found))?;
+    Ok(Schema {
+        file: file.clone(),
+        with: with.to_vec(),
+        names,
+        root,
+    })
+}
+
+/// Reads one file and adds its names to those of the files before.
+fn read(
+    file: &Arc<SourceFile>,
+    names: &mut Vec<Named>,
+    ids: &mut HashMap<String, NameId>,
+) -> Result<Type, Vec<Finding>> {
     let value = json(file)?;
+    let before = names.len();
     let mut parser = Parser {
         file,
         found: Vec::new(),
-        names: Vec::new(),
-        ids: HashMap::new(),
+        names: std::mem::take(names),
+        ids: std::mem::take(ids),
         defined: defined(&value),
         defaults: Vec::new(),
     };
     let root = parser.ty(&value, "");
-    parser.endless();
+    parser.endless(before);
     if parser.found.is_empty() {
         let defaults = std::mem::take(&mut parser.defaults);
         parser.found = defaults::judge(&defaults, &parser.names, file);
     }
+    (*names, *ids) = (parser.names, parser.ids);
     match root {
-        Some(root) if parser.found.is_empty() => Ok(Schema {
-            file: file.clone(),
-            names: parser.names,
-            root,
-        }),
+        Some(root) if parser.found.is_empty() => Ok(root),
         _ => Err(parser.found),
     }
 }
@@ -85,8 +113,13 @@ fn json(file: &SourceFile) -> Result<Value<'_>, Vec<Finding>> {
     }
 }
 
+/// The text that an object has under a key.
+fn text_of(object: &Object<'_>, key: &'static str) -> Option<String> {
+    object.get_string(key).map(|text| text.value.to_string())
+}
+
 struct Parser<'f> {
-    file: &'f SourceFile,
+    file: &'f Arc<SourceFile>,
     found: Vec<Finding>,
     names: Vec<Named>,
     ids: HashMap<String, NameId>,
@@ -343,6 +376,7 @@ impl Parser<'_> {
             aliases,
             ty,
             default,
+            doc: text_of(object, "doc"),
             offset: name.start(),
         })
     }
@@ -414,7 +448,7 @@ impl Parser<'_> {
         self.define(object, name, Definition::Fixed { size, logical })
     }
 
-    fn define(&mut self, at: &impl Ranged, name: Name, definition: Definition) -> Option<NameId> {
+    fn define(&mut self, at: &Object<'_>, name: Name, definition: Definition) -> Option<NameId> {
         let id = NameId(self.names.len());
         if self.ids.contains_key(&name.full) {
             self.error(
@@ -428,7 +462,9 @@ impl Parser<'_> {
         self.names.push(Named {
             name: name.full,
             aliases: name.aliases,
+            doc: text_of(at, "doc"),
             definition,
+            file: self.file.clone(),
             offset: name.offset,
         });
         Some(id)
@@ -498,8 +534,8 @@ impl Parser<'_> {
     }
 
     /// Refuses records that contain themselves on every path: no value of them could ever end.
-    fn endless(&mut self) {
-        for start in 0..self.names.len() {
+    fn endless(&mut self, before: usize) {
+        for start in before..self.names.len() {
             let mut reached = vec![false; self.names.len()];
             let mut open = vec![start];
             while let Some(id) = open.pop() {

@@ -11,6 +11,18 @@ impl Schema {
         self.print(record, false)
     }
 
+    /// The same of any type of the schema.
+    pub fn canonical_of(&self, ty: &Type) -> String {
+        let mut printer = Printer {
+            schema: self,
+            full: false,
+            defined: HashSet::new(),
+            out: String::new(),
+        };
+        printer.ty(ty);
+        printer.out
+    }
+
     /// The record's schema as one JSON text with defaults and aliases; every name is written in full.
     pub fn self_contained(&self, record: NameId) -> String {
         self.print(record, true)

@@ -47,6 +47,7 @@ pub(super) fn logical(
             }
             _ => None,
         },
+        ("big-decimal", Kind::Bytes, None) => Some(Logical::BigDecimal),
         ("uuid", Kind::String, None) | ("uuid", Kind::Bytes, Some(16)) => Some(Logical::Uuid),
         ("duration", Kind::Bytes, Some(12)) => Some(Logical::Duration),
         ("date", Kind::Int, _) => Some(Logical::Date),

@@ -21,6 +21,8 @@ pub(super) struct Words {
     pub(super) file: &'static str,
     /// The option that names the part of the file: `record`.
     pub(super) part: &'static str,
+    /// Whether there may be further files whose parts it uses: `with`.
+    pub(super) with: bool,
     /// The code for a struct or an attribute that is not understood.
     pub(super) shape: Code,
 }
@@ -33,6 +35,7 @@ pub(super) struct Input {
     /// The facade's path.
     pub(super) root: TokenStream,
     pub(super) file: Option<LitStr>,
+    pub(super) with: Vec<LitStr>,
     pub(super) part: Option<LitStr>,
     /// Whether a field borrows without a lifetime: rustc says so, and would say it again for every copy of the type.
     pub(super) elided: bool,
@@ -83,11 +86,14 @@ impl Input {
                 }
             },
             _ => {
-                errors.push(Diagnostic::new(
-                    words.shape,
-                    derive.ident.span(),
-                    format!("`{}` is derived for a struct", words.derive),
-                ));
+                let message = format!("`{}` is derived for a struct", words.derive);
+                let diagnostic = Diagnostic::new(words.shape, derive.ident.span(), message);
+                errors.push(match words.with {
+                    true => diagnostic.help(
+                        "an enum is read from an Avro enum with `AvroEnum`, from a union with `AvroUnion`",
+                    ),
+                    false => diagnostic,
+                });
                 Vec::new()
             }
         };
@@ -100,25 +106,19 @@ impl Input {
                 errors.push(Diagnostic::spanned(words.shape, parameter, message));
             }
         }
-        if options.file.is_none() && !errors.has() {
-            let (attribute, file) = (words.attribute, words.file);
-            let message = format!("which {file} is `{}` of?", derive.ident);
-            let help = format!(
-                "write `#[{attribute}({file} = \"path/from/Cargo.toml\")]` below the derive"
-            );
-            errors.push(Diagnostic::new(words.shape, derive.ident.span(), message).help(help));
+        if !errors.has() {
+            options.needs_file(&derive.ident, words, errors);
         }
         let elided = fields.iter().any(|field| elides(&field.ty));
-        let root = options
-            .root
-            .map_or_else(|| quote!(::spate), |path| path.into_token_stream());
-        let (file, part) = (options.file, options.part);
+        let root = options.root();
+        let (file, with, part) = (options.file, options.with, options.part);
         Some(Input {
             ident: derive.ident,
             generics: derive.generics,
             fields,
             root,
             file,
+            with,
             part,
             elided,
         })
@@ -126,7 +126,7 @@ impl Input {
 }
 
 /// Whether a type borrows without saying for how long, which rustc refuses in a struct (E0106).
-fn elides(ty: &Type) -> bool {
+pub(super) fn elides(ty: &Type) -> bool {
     match ty {
         Type::Reference(reference) => reference.lifetime.is_none() || elides(&reference.elem),
         Type::Path(path) => path.path.segments.iter().any(|segment| {
@@ -147,22 +147,47 @@ fn elides(ty: &Type) -> bool {
     }
 }
 
-fn mine<'a>(attributes: &'a [Attribute], words: &Words) -> impl Iterator<Item = &'a Attribute> {
+pub(super) fn mine<'a>(
+    attributes: &'a [Attribute],
+    words: &Words,
+) -> impl Iterator<Item = &'a Attribute> {
     let name = words.attribute;
     attributes
         .iter()
         .filter(move |attribute| attribute.path().is_ident(name))
 }
 
+/// What an attribute on the whole says.
 #[derive(Default)]
-struct Options {
-    file: Option<LitStr>,
-    part: Option<LitStr>,
+pub(super) struct Options {
+    pub(super) file: Option<LitStr>,
+    pub(super) with: Vec<LitStr>,
+    pub(super) part: Option<LitStr>,
     root: Option<Path>,
 }
 
 impl Options {
-    fn read(&mut self, attribute: &Attribute, words: &Words, errors: &mut Errors) {
+    /// The facade's path.
+    pub(super) fn root(&self) -> TokenStream {
+        match &self.root {
+            Some(path) => path.to_token_stream(),
+            None => quote!(::spate),
+        }
+    }
+
+    /// Reports that no file is named.
+    pub(super) fn needs_file(&self, ident: &Ident, words: &Words, errors: &mut Errors) {
+        if self.file.is_some() {
+            return;
+        }
+        let (attribute, file) = (words.attribute, words.file);
+        let message = format!("which {file} is `{ident}` of?");
+        let help =
+            format!("write `#[{attribute}({file} = \"path/from/Cargo.toml\")]` below the derive");
+        errors.push(Diagnostic::new(words.shape, ident.span(), message).help(help));
+    }
+
+    pub(super) fn read(&mut self, attribute: &Attribute, words: &Words, errors: &mut Errors) {
         let mut told = false;
         let result = attribute.parse_nested_meta(|meta| {
             let mut problem = |text: String| {
@@ -173,7 +198,14 @@ impl Options {
                 path if path.is_ident(words.file) => self.file.is_some(),
                 path if path.is_ident(words.part) => self.part.is_some(),
                 path if path.is_ident("crate") => self.root.is_some(),
-                path => return problem(unknown(path, &[words.file, words.part, "crate"])),
+                path if words.with && path.is_ident("with") => !self.with.is_empty(),
+                path => {
+                    let known: &[_] = match words.with {
+                        true => &[words.file, "with", words.part, "crate"],
+                        false => &[words.file, words.part, "crate"],
+                    };
+                    return problem(unknown(path, known));
+                }
             };
             if there {
                 return problem("this option is given twice".to_owned());
@@ -183,6 +215,13 @@ impl Options {
                 self.file = Some(value.parse()?);
             } else if meta.path.is_ident(words.part) {
                 self.part = Some(value.parse()?);
+            } else if meta.path.is_ident("with") {
+                let list;
+                syn::bracketed!(list in value);
+                self.with = list
+                    .parse_terminated(|file| file.parse(), syn::Token![,])?
+                    .into_iter()
+                    .collect();
             } else {
                 self.root = Some(value.parse()?);
             }
@@ -234,7 +273,7 @@ impl Field {
     }
 }
 
-fn unknown(path: &Path, known: &[&'static str]) -> String {
+pub(super) fn unknown(path: &Path, known: &[&'static str]) -> String {
     let word = path.to_token_stream().to_string();
     match suggest(&word, known.iter().copied()) {
         Some(near) => format!("unknown option `{word}`; did you mean `{near}`?"),

@@ -1,4 +1,4 @@
-//! The derives: a struct that is read from an Avro schema, a struct that is written to a table.
+//! The derives: a struct or an enum that is read from an Avro schema, a struct that is written to a table.
 //!
 //! Each reads its file, compares every field with it, and emits one straight-line implementation. After a mistake the
 //! implementation is still emitted with a body that is never run, so that nothing but the mistake is reported.
@@ -11,7 +11,7 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 
-pub use avro::expand as avro_record;
+pub use avro::{avro_enum, avro_union, expand as avro_record};
 pub use row::expand as row;
 
 use crate::diagnostic::{Diagnostic, Errors};

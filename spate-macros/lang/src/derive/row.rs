@@ -19,6 +19,7 @@ const WORDS: Words = Words {
     derive: "Row",
     file: "table",
     part: "name",
+    with: false,
     shape: Code::RowShape,
 };
 

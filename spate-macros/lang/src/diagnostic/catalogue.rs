@@ -107,7 +107,7 @@ catalogue! {
     // Avro schemas and `#[derive(AvroRecord)]`.
     SchemaFile = "SP070", "A schema file cannot be read.", "";
     SchemaJson = "SP071", "A schema file is not JSON.", "";
-    SchemaRecord = "SP072", "A schema file has no such record.", "";
+    SchemaRecord = "SP072", "A schema file has no such record, enum or union.", "";
     SchemaUnknownType = "SP073", "A schema names a type that it does not define.", "";
     SchemaDuplicate = "SP074", "A schema says something twice.", "";
     SchemaInvalid = "SP075", "A schema breaks a rule of Avro's specification.", "";
@@ -115,6 +115,10 @@ catalogue! {
     FieldType = "SP077", "A field's Rust type cannot hold what the schema says.", "";
     FieldLater = "SP078", "An Avro type cannot be read into a field yet.", "leave the field out of the struct: the decoder skips it";
     RecordShape = "SP079", "`#[derive(AvroRecord)]` stands on something that it cannot derive, or its attribute is wrong.", "";
+    EnumShape = "SP080", "`#[derive(AvroEnum)]` stands on something that it cannot derive, or its attribute is wrong.", "";
+    EnumSymbol = "SP081", "A symbol of an Avro enum has no variant, or a variant has no symbol.", "";
+    UnionShape = "SP082", "`#[derive(AvroUnion)]` stands on something that it cannot derive, or its attribute is wrong.", "";
+    UnionBranch = "SP083", "A branch of an Avro union has no variant, or a variant has no branch.", "";
 
     // Table definitions and `#[derive(Row)]`.
     TableFile = "SP090", "A table definition cannot be read.", "";

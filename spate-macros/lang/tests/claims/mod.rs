@@ -92,9 +92,14 @@ pub(crate) fn pipeline_tokens(source: TokenStream) -> usize {
     found.len()
 }
 
-/// As [`pipeline_tokens`], for both derives. Returns how many mistakes each has found.
-pub(crate) fn derive_tokens(source: TokenStream, dir: &Path) -> [usize; 2] {
-    let asked = [derive::avro_record, derive::row];
+/// As [`pipeline_tokens`], for all derives. Returns how many mistakes each has found.
+pub(crate) fn derive_tokens(source: TokenStream, dir: &Path) -> [usize; 4] {
+    let asked = [
+        derive::avro_record,
+        derive::row,
+        derive::avro_enum,
+        derive::avro_union,
+    ];
     asked.map(|ask| {
         let output = ask(source.clone(), dir);
         let items = syn::parse2::<syn::File>(output.clone());

@@ -25,7 +25,7 @@ const PARTS: [(&str, &str, &str); 3] = [
         "SP001",
         "The types `Order` and `OrderRow` of these examples read the files above.",
     ),
-    ("Avro schemas and `#[derive(AvroRecord)]`", "SP070", ""),
+    ("Avro schemas and their derives", "SP070", ""),
     ("Tables and `#[derive(Row)]`", "SP090", ""),
 ];
 

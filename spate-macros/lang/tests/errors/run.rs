@@ -100,6 +100,12 @@ fn macros(source: &str, features: &str, directory: &Path) -> Vec<Said> {
         if attrs.contains("AvroRecord") {
             errors(derive::avro_record(tokens.clone(), directory), &mut said);
         }
+        if attrs.contains("AvroEnum") {
+            errors(derive::avro_enum(tokens.clone(), directory), &mut said);
+        }
+        if attrs.contains("AvroUnion") {
+            errors(derive::avro_union(tokens.clone(), directory), &mut said);
+        }
         if attrs.contains("Row") {
             errors(derive::row(tokens, directory), &mut said);
         }

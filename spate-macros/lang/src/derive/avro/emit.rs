@@ -6,9 +6,10 @@ use syn::Lifetime;
 use syn::spanned::Spanned;
 
 use super::matching::Matched;
+use super::matching::nullable;
 use super::shape::shape;
-use super::wire::{Skips, has_record, kept, runtime, wire};
-use crate::avro::{Field as SchemaField, Kind, NameId, Schema, fingerprint};
+use super::wire::{Inside, Markers, inside, runtime, wire};
+use crate::avro::{Definition, Field as SchemaField, Kind, NameId, Schema, Type, fingerprint};
 use crate::derive::input::{Field, Input};
 
 /// The implementation for a record that matches its schema.
@@ -20,12 +21,18 @@ pub(super) fn record(
     fields: &[Matched<'_>],
 ) -> TokenStream {
     let avro = runtime();
-    let mut skips = Skips::new(schema);
+    let mut markers = Markers::new(schema);
     let mut steps = Steps::new(Generics::of(input, lifetime));
     for (n, matched) in fields.iter().enumerate() {
         match matched.kept {
-            Some(field) => steps.keep(n, schema, matched.schema, field),
-            None => steps.skip(n, &matched.schema.name, &skips.marker(&matched.schema.ty)),
+            Some(field) => {
+                let marker = markers.kept(&matched.schema.ty);
+                steps.keep(n, schema, matched.schema, field, &marker);
+            }
+            None => {
+                let marker = markers.skipped(&matched.schema.ty);
+                steps.skip(n, &matched.schema.name, &marker);
+            }
         }
     }
     let in_two_steps = in_two_steps(lifetime, &steps, schema.is_recursive(record));
@@ -54,10 +61,10 @@ pub(super) fn record(
             ::core::result::Result::Ok(())
         }
     });
-    let items = skips.items;
+    let items = markers.items;
     let (import, header) = (import(input), header(input, lifetime));
     let missing = checked.then(|| quote!(use #avro::wanted::Missing as _;));
-    let track = schema.file().track();
+    let track = schema.track();
     let (name, text) = (&schema.named(record).name, schema.self_contained(record));
     let fingerprint = fingerprint(&schema.canonical(record));
     let least = schema.least(record);
@@ -190,7 +197,7 @@ impl<'a> Generics<'a> {
             .collect();
         Generics {
             lifetime,
-            parameters: parameters(input, lifetime),
+            parameters: parameters(&input.generics, lifetime),
             arguments: match types.is_empty() {
                 true => TokenStream::new(),
                 false => quote!(::<#(#types),*>),
@@ -219,20 +226,25 @@ impl<'a> Steps<'a> {
 
     /// The bound on the field's type is stated by the function that reads it and nowhere else, so that rustc reports one that fails
     /// only once; the others ask `Wanted`.
-    fn keep(&mut self, n: usize, schema: &Schema, in_schema: &'a SchemaField, field: &Field) {
+    fn keep(
+        &mut self,
+        n: usize,
+        schema: &Schema,
+        in_schema: &'a SchemaField,
+        field: &Field,
+        marker: &TokenStream,
+    ) {
         let avro = runtime();
         let (name, ident) = (&in_schema.name, &field.ident);
         let ty = anonymous(field.ty.to_token_stream());
         let local = Ident::new(&format!("field_{n}"), Span::mixed_site());
-        let marker = kept(&in_schema.ty);
-        let (from, read) = match in_schema.ty.kind {
-            Kind::Named(_) => (quote!(<#ty as #avro::AvroRecord<'_>>), quote!(decode)),
-            _ => (quote!(<#ty as #avro::FromAvro<'_, #marker>>), quote!(read)),
+        let (from, read) = match is_record(schema, &in_schema.ty) {
+            true => (quote!(<#ty as #avro::AvroRecord<'_>>), quote!(decode)),
+            false => (quote!(<#ty as #avro::FromAvro<'_, #marker>>), quote!(read)),
         };
         let wanted = quote!(#avro::wanted::Wanted::<'_, #ty, #marker>);
-        let record = is_record(&in_schema.ty);
         let mut value = quote!(#avro::field(#name, #from::#read(reader)));
-        if record {
+        if is_solid(schema, &in_schema.ty) {
             self.solid = n + 1;
         } else {
             value = quote! {
@@ -266,12 +278,12 @@ impl<'a> Steps<'a> {
         self.built.push(quote!(#ident: #local));
         self.names.push(name);
         self.checked |= shape(&field.ty).is_owned();
-        if let Some(inner) = has_record(&in_schema.ty) {
+        if let Some(inner) = inside(schema, &in_schema.ty) {
             self.checked = true;
-            self.asserts.push(same_record(
+            self.asserts.push(same(
                 schema,
-                inner,
-                name,
+                &inner,
+                &format!("field `{name}`"),
                 &quote!(#wanted::INSIDE),
                 field.ty.span(),
             ));
@@ -325,47 +337,75 @@ fn import(input: &Input) -> TokenStream {
 fn header(input: &Input, lifetime: &Lifetime) -> TokenStream {
     let (avro, ident) = (runtime(), &input.ident);
     let (_, type_generics, where_clause) = input.generics.split_for_impl();
-    let parameters = parameters(input, lifetime);
+    let parameters = parameters(&input.generics, lifetime);
     quote!(impl #parameters #avro::AvroRecord<#lifetime> for #ident #type_generics #where_clause)
 }
 
 /// The generic parameters as they are declared, with the payload's lifetime in front where the record has none.
-fn parameters(input: &Input, lifetime: &Lifetime) -> TokenStream {
-    let (impl_generics, _, _) = input.generics.split_for_impl();
-    match input.generics.params.is_empty() {
+pub(super) fn parameters(generics: &syn::Generics, lifetime: &Lifetime) -> TokenStream {
+    let (impl_generics, _, _) = generics.split_for_impl();
+    match generics.params.is_empty() {
         true => quote!(<#lifetime>),
-        false if input.generics.lifetimes().next().is_none() => {
-            let parameters = &input.generics.params;
+        false if generics.lifetimes().next().is_none() => {
+            let parameters = &generics.params;
             quote!(<#lifetime, #parameters>)
         }
         false => impl_generics.to_token_stream(),
     }
 }
 
-/// Whether a value is a record, which has no placeholder.
-fn is_record(ty: &crate::avro::Type) -> bool {
-    match &ty.kind {
-        Kind::Named(_) => true,
-        Kind::Union(branches) => matches!(&branches[..], [only] if is_record(only)),
+fn is_record(schema: &Schema, ty: &Type) -> bool {
+    match ty.kind {
+        Kind::Named(id) => matches!(schema.named(id).definition, Definition::Record(_)),
         _ => false,
     }
 }
 
-/// An assertion that the record behind a field was derived from the same definition. Zero stands for a record whose
-/// own derive failed: that was reported there.
-fn same_record(
+/// Whether a value has no placeholder: a record, or a union of several types.
+fn is_solid(schema: &Schema, ty: &Type) -> bool {
+    match &ty.kind {
+        Kind::Union(branches) if nullable(branches).is_some() => false,
+        Kind::Union(branches) => match branches.as_slice() {
+            [only] => is_solid(schema, only),
+            _ => true,
+        },
+        _ => is_record(schema, ty),
+    }
+}
+
+/// An assertion that what is behind a field was derived from the same definition. Zero stands for a type whose own derive failed, which
+/// was reported there, and for one that no derive reads: text for an enum.
+pub(super) fn same(
     schema: &Schema,
-    inner: NameId,
+    inner: &Inside<'_>,
     name: &str,
     found: &TokenStream,
     at: Span,
 ) -> TokenStream {
-    let expected = fingerprint(&schema.canonical(inner));
-    let text = format!(
-        "field `{name}`: its type was derived from another record than `{}` of `{}`",
-        schema.named(inner).name,
-        schema.file().written()
-    );
+    let file = schema.file().written();
+    let (expected, text) = match inner {
+        Inside::Named(id) => {
+            let named = schema.named(*id);
+            let what = match named.definition {
+                Definition::Enum { .. } => "enum",
+                _ => "record",
+            };
+            (
+                fingerprint(&schema.canonical(*id)),
+                format!(
+                    "{name}: its type was derived from another {what} than `{}` of `{file}`",
+                    named.name
+                ),
+            )
+        }
+        Inside::Union(ty) => (
+            fingerprint(&schema.canonical_of(ty)),
+            format!(
+                "{name}: its type was derived from another union than the one of `{file}`, {}",
+                schema.describe(ty)
+            ),
+        ),
+    };
     let assert = quote_spanned!(Span::mixed_site().located_at(at)=> ::core::assert!(FOUND == #expected || FOUND == 0, #text));
     quote! {
         const _: () = {
@@ -376,7 +416,7 @@ fn same_record(
 }
 
 /// The tokens with every lifetime left to rustc: a constant item knows none, and a bound is worded alike everywhere.
-fn anonymous(tokens: TokenStream) -> TokenStream {
+pub(super) fn anonymous(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     let mut after_quote = false;
     for token in tokens {

@@ -45,7 +45,7 @@ pub(super) fn fields<'a>(
             }
             Some(matched) => {
                 if let Err(problem) = compare(schema, &matched.schema.ty, &shape(&field.ty)) {
-                    errors.push(problem.at(schema, matched.schema, field));
+                    errors.push(problem.at(schema, record, matched.schema, field));
                 }
                 matched.kept = Some(field);
             }
@@ -68,7 +68,7 @@ fn unknown(input: &Input, schema: &Schema, record: NameId, field: &Field) -> Dia
     let name = &schema.named(record).name;
     let message = format!(
         "record `{name}` of `{}` has no field `{}`",
-        schema.file().written(),
+        schema.named(record).file.written(),
         field.name
     );
     let help = match alias {
@@ -82,68 +82,68 @@ fn unknown(input: &Input, schema: &Schema, record: NameId, field: &Field) -> Dia
 }
 
 /// Why a field cannot be read.
-struct Problem {
-    code: Code,
+pub(super) struct Problem {
+    pub(super) code: Code,
     /// What follows "field .. is .. in the schema, ".
-    message: String,
+    pub(super) message: String,
     /// Advice; empty for the type that fits, or the catalogue's.
-    help: String,
+    pub(super) help: String,
 }
 
 impl Problem {
-    fn at(self, schema: &Schema, in_schema: &SchemaField, field: &Field) -> Diagnostic {
-        let place = schema.file().place(in_schema.ty.offset);
-        let (ty, written) = (schema.describe(&in_schema.ty), schema.file().written());
+    fn at(
+        self,
+        schema: &Schema,
+        record: NameId,
+        in_schema: &SchemaField,
+        field: &Field,
+    ) -> Diagnostic {
+        let file = &schema.named(record).file;
+        let place = file.place(in_schema.ty.offset);
+        let (ty, written) = (schema.describe(&in_schema.ty), file.written());
         let (name, line, message) = (&in_schema.name, place.line, self.message);
         let message = format!("field `{name}` is {ty} in the schema ({written}:{line}), {message}");
         let tokens = field.ty.to_token_stream();
         let diagnostic = Diagnostic::spanned(self.code, tokens, message);
         match (self.code, self.help.as_str()) {
-            (Code::FieldType, "") => {
-                diagnostic.help(format!("use `{}`", rust(schema, &in_schema.ty)))
-            }
+            (Code::FieldType, "") => diagnostic.help(advice(schema, &in_schema.ty)),
             (_, "") => diagnostic,
             (_, help) => diagnostic.help(help),
         }
     }
 }
 
-fn later(what: &str) -> Problem {
-    let message = format!("and {what} cannot be read into a field yet");
-    Problem {
-        code: Code::FieldLater,
-        message,
-        help: String::new(),
+impl Problem {
+    fn wrong(message: impl Into<String>) -> Problem {
+        Problem {
+            code: Code::FieldType,
+            message: message.into(),
+            help: String::new(),
+        }
     }
 }
 
 /// Compares what is known of a Rust type with an Avro type.
-fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), Problem> {
-    let wrong = |message: &str| {
-        Err(Problem {
-            code: Code::FieldType,
-            message: message.to_owned(),
-            help: String::new(),
-        })
-    };
+pub(super) fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), Problem> {
+    let wrong = |message: &str| Err(Problem::wrong(message));
     if let Kind::Union(branches) = &ty.kind {
         return match (nullable(branches), branches.as_slice(), shape) {
             (Some(inner), _, Shape::Option(held)) => compare(schema, inner, held),
-            (Some(inner), _, Shape::Other) => unavailable(schema, inner),
-            (Some(inner), _, _) => {
-                unavailable(schema, inner)?;
-                wrong("so it may be null")
-            }
-            (None, [only], _) if !matches!(only.kind, Kind::Null) => compare(schema, only, shape),
-            _ => Err(later("a union of several types")),
+            (Some(_), _, Shape::Other) => Ok(()),
+            (Some(_), _, _) => wrong("so it may be null"),
+            (None, [only], _) => compare(schema, only, shape),
+            (None, _, Shape::Other) => Ok(()),
+            _ => Err(Problem {
+                code: Code::FieldType,
+                message: "which this type cannot hold".to_owned(),
+                help: "use an enum with `#[derive(AvroUnion)]`".to_owned(),
+            }),
         };
-    }
-    unavailable(schema, ty)?;
-    if let Shape::Option(_) = shape {
-        return wrong("so it is never null");
     }
     let fits = match (&ty.kind, shape) {
         (_, Shape::Other) => true,
+        (Kind::Null, Shape::Unit) => true,
+        (_, Shape::Option(_)) => return wrong("so it is never null"),
         (Kind::Boolean, Shape::Primitive(name)) => name == "bool",
         (Kind::Int, Shape::Primitive(name)) => name == "i32" || name == "i64",
         (Kind::Long, Shape::Primitive(name)) => name == "i64",
@@ -153,6 +153,21 @@ fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), Problem> {
         (Kind::Bytes, Shape::Bytes | Shape::ByteVec) => true,
         (Kind::Array(items), Shape::Vec(held)) => return compare(schema, items, held),
         (Kind::Array(items), Shape::Seq(held)) => return lazy(schema, items, held),
+        (Kind::Map(values), Shape::Map(key, held)) => {
+            return key_fits(key).and_then(|()| compare(schema, values, held));
+        }
+        (Kind::Map(values), Shape::Vec(held)) => match &**held {
+            Shape::Pair(key, held) => {
+                return key_fits(key).and_then(|()| compare(schema, values, held));
+            }
+            held => *held == Shape::Other,
+        },
+        (Kind::Map(values), Shape::Seq(held)) => match &**held {
+            Shape::Pair(key, held) => {
+                return key_fits(key).and_then(|()| lazy(schema, values, held));
+            }
+            held => *held == Shape::Other,
+        },
         (Kind::Long, Shape::TimestampMillis) => match (ty.logical, &ty.ignored_logical) {
             (Some(Logical::TimestampMillis), _) => true,
             (None, Some(ignored)) => {
@@ -168,6 +183,15 @@ fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), Problem> {
             }
             _ => false,
         },
+        (Kind::Named(id), shape) => match (&schema.named(*id).definition, shape) {
+            (Definition::Record(_), Shape::Box(held)) => return compare(schema, ty, held),
+            (Definition::Enum { .. }, Shape::Str | Shape::String) => true,
+            (Definition::Fixed { .. }, Shape::Bytes | Shape::ByteVec) => true,
+            (Definition::Fixed { size, .. }, Shape::ByteArray(length)) => {
+                length.is_none_or(|length| length == *size)
+            }
+            _ => false,
+        },
         _ => false,
     };
     match fits {
@@ -176,17 +200,32 @@ fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), Problem> {
     }
 }
 
-/// Compares the items of a `Seq`, which are read as they are: records and primitives.
+/// Compares the key of a map: always a string.
+fn key_fits(key: &Shape) -> Result<(), Problem> {
+    match key {
+        Shape::Str | Shape::String | Shape::Other => Ok(()),
+        _ => Err(Problem {
+            code: Code::FieldType,
+            message: "whose keys are strings".to_owned(),
+            help: "use `&str` or `String` for the keys".to_owned(),
+        }),
+    }
+}
+
+/// Compares the items of a `Seq`, which are read as they are.
 fn lazy(schema: &Schema, items: &Type, held: &Shape) -> Result<(), Problem> {
+    let wide = |branches: &[Type]| nullable(branches).is_none() && branches.len() != 1;
     match (&items.kind, held) {
-        (Kind::Union(_) | Kind::Array(_), _) => {
-            let message = "whose items a `Seq` cannot hold yet".to_owned();
-            Err(Problem {
-                code: Code::FieldLater,
-                message,
-                help: format!("use `Vec<{}>`", rust(schema, items)),
-            })
-        }
+        (Kind::Union(branches), _) if !wide(branches) => Err(Problem {
+            code: Code::FieldLater,
+            message: "whose items a `Seq` cannot hold yet".to_owned(),
+            help: format!("use `Vec<{}>`", rust(schema, items)),
+        }),
+        (Kind::Array(_) | Kind::Map(_), _) => Err(Problem {
+            code: Code::FieldLater,
+            message: "whose items a `Seq` cannot hold yet".to_owned(),
+            help: format!("use `Vec<{}>`", rust(schema, items)),
+        }),
         (Kind::Float, Shape::Primitive(name)) if name == "f64" => {
             let message = "and a `Seq` holds the items as they are".to_owned();
             Err(Problem {
@@ -196,29 +235,6 @@ fn lazy(schema: &Schema, items: &Type, held: &Shape) -> Result<(), Problem> {
             })
         }
         _ => compare(schema, items, held),
-    }
-}
-
-/// Whether a type, or what it contains where a field would hold it, is for later.
-fn unavailable(schema: &Schema, ty: &Type) -> Result<(), Problem> {
-    match &ty.kind {
-        Kind::Null => Err(later("null alone")),
-        Kind::Map(_) => Err(later("a map")),
-        Kind::Bytes if matches!(ty.logical, Some(Logical::Decimal { .. })) => {
-            Err(later("a decimal"))
-        }
-        Kind::Array(items) => unavailable(schema, items),
-        Kind::Named(id) => match schema.named(*id).definition {
-            Definition::Record(_) => Ok(()),
-            Definition::Enum { .. } => Err(later("an enum")),
-            Definition::Fixed { .. } => Err(later("a fixed")),
-        },
-        Kind::Union(branches) => match (nullable(branches), branches.as_slice()) {
-            (Some(inner), _) => unavailable(schema, inner),
-            (None, [only]) => unavailable(schema, only),
-            _ => Err(later("a union of several types")),
-        },
-        _ => Ok(()),
     }
 }
 
@@ -241,29 +257,62 @@ pub(super) fn nullable(branches: &[Type]) -> Option<&Type> {
     }
 }
 
+/// What to use for an Avro type.
+fn advice(schema: &Schema, ty: &Type) -> String {
+    let advice = format!("use `{}`", rust(schema, ty));
+    match ty.kind {
+        Kind::Named(id) => match schema.named(id).definition {
+            Definition::Enum { .. } => format!("{advice}, or an enum with `#[derive(AvroEnum)]`"),
+            _ => advice,
+        },
+        _ => advice,
+    }
+}
+
 /// The Rust type to suggest for an Avro type.
 fn rust(schema: &Schema, ty: &Type) -> String {
     match &ty.kind {
-        Kind::Null | Kind::Map(_) => "_".to_owned(),
+        Kind::Null => "()".to_owned(),
         Kind::Boolean => "bool".to_owned(),
         Kind::Int => "i32".to_owned(),
         Kind::Long => "i64".to_owned(),
         Kind::Float => "f32".to_owned(),
         Kind::Double => "f64".to_owned(),
-        Kind::Bytes => "&[u8]".to_owned(),
+        Kind::Bytes => match ty.logical {
+            Some(Logical::Decimal { scale, .. }) => format!("Decimal<{scale}>"),
+            _ => "&[u8]".to_owned(),
+        },
         Kind::String => "&str".to_owned(),
-        Kind::Array(items) => format!("Seq<'a, {}>", rust(schema, items)),
-        Kind::Union(branches) => match nullable(branches) {
-            Some(inner) => format!("Option<{}>", rust(schema, inner)),
-            None => branches
-                .first()
-                .map_or("_".to_owned(), |only| rust(schema, only)),
+        Kind::Array(items) => format!("{}{}>", list(items), rust(schema, items)),
+        Kind::Map(values) => format!("{}(&str, {})>", list(values), rust(schema, values)),
+        Kind::Union(branches) => match (nullable(branches), branches.as_slice()) {
+            (Some(inner), _) => format!("Option<{}>", rust(schema, inner)),
+            (None, [only]) => rust(schema, only),
+            _ => "_".to_owned(),
         },
         Kind::Named(id) => {
-            let name = &schema.named(*id).name;
-            name.rsplit_once('.')
-                .map_or(name.as_str(), |(_, short)| short)
-                .to_owned()
+            let named = schema.named(*id);
+            match &named.definition {
+                Definition::Fixed { size, logical } => match logical {
+                    Some(Logical::Decimal { scale, .. }) => format!("Decimal<{scale}>"),
+                    _ => format!("[u8; {size}]"),
+                },
+                Definition::Enum { .. } => "&str".to_owned(),
+                Definition::Record(_) => named
+                    .name
+                    .rsplit_once('.')
+                    .map_or(named.name.as_str(), |(_, short)| short)
+                    .to_owned(),
+            }
         }
+    }
+}
+
+/// The beginning of what holds items: a `Seq` where it can.
+fn list(items: &Type) -> &'static str {
+    match &items.kind {
+        Kind::Array(_) | Kind::Map(_) => "Vec<",
+        Kind::Union(branches) if nullable(branches).is_some() => "Vec<",
+        _ => "Seq<'a, ",
     }
 }

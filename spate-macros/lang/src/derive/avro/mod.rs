@@ -5,18 +5,24 @@
 //! types that are unknown here are judged by rustc. What is known here ([`shape`]) gets a message of ours.
 
 mod emit;
+mod enums;
 mod matching;
 mod shape;
+mod unions;
+mod variants;
 mod wire;
+
+pub use enums::expand as avro_enum;
+pub use unions::expand as avro_union;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use proc_macro2::{Span, TokenStream};
-use syn::{GenericParam, Lifetime};
+use syn::{GenericParam, Generics, Lifetime, LitStr};
 
 use super::input::{Input, Words, did_you_mean};
-use crate::avro::{Kind, NameId, Schema, parse};
+use crate::avro::{Kind, NameId, Named, Schema, parse_with};
 use crate::diagnostic::{Code, Diagnostic, Errors, list};
 use crate::files::{self, FileError, SourceFile};
 
@@ -25,6 +31,7 @@ const WORDS: Words = Words {
     derive: "AvroRecord",
     file: "schema",
     part: "record",
+    with: true,
     shape: Code::RecordShape,
 };
 
@@ -34,11 +41,15 @@ pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {
     let Some(input) = Input::parse(tokens, &WORDS, &mut errors) else {
         return errors.finish();
     };
-    let lifetime = lifetime(&input, &mut errors);
-    let found = if errors.has() || input.elided {
-        None
-    } else {
-        find(&input, dir, &mut errors)
+    let lifetime = lifetime(&input.generics, &mut errors);
+    let found = match errors.has() || input.elided {
+        true => None,
+        false => schema(&input.file, &input.with, dir, &mut errors).and_then(|(schema, span)| {
+            let record = pick(&input, &schema, span, &mut errors)?;
+            let name = format!("`{}`", schema.named(record).name);
+            let is_too_deep = schema.is_too_deep(record);
+            shallow(is_too_deep, &name, span, &mut errors).then_some((schema, record))
+        }),
     };
     let expansion = found.and_then(|(schema, record)| {
         let fields = matching::fields(&input, &schema, record, &mut errors);
@@ -50,9 +61,8 @@ pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {
 }
 
 /// The lifetime that the record borrows for: the struct's own, or a new one.
-fn lifetime(input: &Input, errors: &mut Errors) -> Lifetime {
-    let mut lifetimes = input
-        .generics
+fn lifetime(generics: &Generics, errors: &mut Errors) -> Lifetime {
+    let mut lifetimes = generics
         .params
         .iter()
         .filter_map(|parameter| match parameter {
@@ -67,34 +77,43 @@ fn lifetime(input: &Input, errors: &mut Errors) -> Lifetime {
     first.unwrap_or_else(|| Lifetime::new("'payload", Span::mixed_site()))
 }
 
-fn find(input: &Input, dir: &Path, errors: &mut Errors) -> Option<(Arc<Schema>, NameId)> {
-    let written = input.file.as_ref()?;
-    let file: Arc<SourceFile> = match files::read(dir, &written.value()) {
-        Ok(file) => file,
+/// The schema of the file, with the place that names it.
+fn schema(
+    written: &Option<LitStr>,
+    with: &[LitStr],
+    dir: &Path,
+    errors: &mut Errors,
+) -> Option<(Arc<Schema>, Span)> {
+    let written = written.as_ref()?;
+    let mut read = |written: &LitStr| match files::read(dir, &written.value()) {
+        Ok(file) => Some(file),
         Err(FileError { message, help }) => {
             errors.push(Diagnostic::new(Code::SchemaFile, written.span(), message).help(help));
-            return None;
+            None
         }
     };
-    let schema = match parse(&file) {
-        Ok(schema) => Arc::new(schema),
-        Err(found) => {
+    let with: Vec<Option<Arc<SourceFile>>> = with.iter().map(&mut read).collect();
+    let file = read(written)?;
+    let with: Vec<Arc<SourceFile>> = with.into_iter().collect::<Option<_>>()?;
+    match parse_with(&file, &with) {
+        Ok(schema) => Some((Arc::new(schema), written.span())),
+        Err((file, found)) => {
             found
                 .iter()
                 .for_each(|finding| errors.push(finding.at(&file, written.span())));
-            return None;
+            None
         }
-    };
-    let record = pick(input, &schema, written.span(), errors)?;
-    if schema.is_too_deep(record) {
-        let name = &schema.named(record).name;
-        let message =
-            format!("the types of `{name}` are nested deeper than the registry reads them");
-        let help = "records inside records go some forty levels deep";
-        errors.push(Diagnostic::new(Code::SchemaInvalid, written.span(), message).help(help));
-        return None;
     }
-    Some((schema, record))
+}
+
+/// Whether a type's text is not nested deeper than the registry reads it; if it is, that goes to `errors`.
+fn shallow(is_too_deep: bool, name: &str, span: Span, errors: &mut Errors) -> bool {
+    if is_too_deep {
+        let message = format!("the types of {name} are nested deeper than the registry reads them");
+        let help = "records inside records go some forty levels deep";
+        errors.push(Diagnostic::new(Code::SchemaInvalid, span, message).help(help));
+    }
+    !is_too_deep
 }
 
 fn pick(input: &Input, schema: &Schema, span: Span, errors: &mut Errors) -> Option<NameId> {
@@ -120,32 +139,46 @@ fn pick(input: &Input, schema: &Schema, span: Span, errors: &mut Errors) -> Opti
             }
         }
     };
-    let name = wanted.value();
+    named(
+        schema,
+        wanted,
+        "record",
+        &schema.records().collect::<Vec<_>>(),
+        errors,
+    )
+}
+
+/// The one of `all` that `wanted` names, in full or without its namespace.
+fn named(
+    schema: &Schema,
+    wanted: &LitStr,
+    what: &str,
+    all: &[(NameId, &Named)],
+    errors: &mut Errors,
+) -> Option<NameId> {
+    let (written, name) = (schema.file().written(), wanted.value());
     let short = |full: &str| {
         full.rsplit_once('.')
             .is_some_and(|(_, short)| short == name)
     };
-    let matches: Vec<(NameId, &str)> = schema
-        .records()
-        .map(|(id, named)| (id, named.name.as_str()))
+    let matches: Vec<(NameId, &str)> = all
+        .iter()
+        .map(|(id, named)| (*id, named.name.as_str()))
         .filter(|(_, full)| *full == name || short(full))
         .collect();
     let exact = matches.iter().find(|(_, full)| *full == name);
     match (exact, matches.as_slice()) {
         (Some((id, _)), _) | (None, [(id, _)]) => Some(*id),
         (None, []) => {
-            let shorts: Vec<&str> = names
-                .iter()
-                .map(|name| name.rsplit_once('.').map_or(*name, |(_, s)| s))
-                .collect();
-            let message = format!("`{written}` defines no record `{name}`");
+            let shorts: Vec<&str> = all.iter().map(|(_, named)| named.short()).collect();
+            let message = format!("`{written}` defines no {what} `{name}`");
             let help = did_you_mean(&name, &shorts, "it");
             errors.push(Diagnostic::new(Code::SchemaRecord, wanted.span(), message).help(help));
             None
         }
         (None, several) => {
             let full: Vec<&str> = several.iter().map(|(_, full)| *full).collect();
-            let message = format!("`{written}` defines several records `{name}`");
+            let message = format!("`{written}` defines several {what}s `{name}`");
             let help = format!("write its namespace too: {}", list(&full, "or"));
             errors.push(Diagnostic::new(Code::SchemaRecord, wanted.span(), message).help(help));
             None

@@ -21,6 +21,16 @@ pub(super) enum Shape {
     Vec(Box<Shape>),
     /// `Seq<'a, ..>`.
     Seq(Box<Shape>),
+    /// `Box<..>`.
+    Box(Box<Shape>),
+    /// `HashMap<.., ..>` or `BTreeMap<.., ..>`.
+    Map(Box<Shape>, Box<Shape>),
+    /// `(.., ..)`.
+    Pair(Box<Shape>, Box<Shape>),
+    /// `()`.
+    Unit,
+    /// `[u8; N]` or `&[u8; N]`, with `N` where it is a literal.
+    ByteArray(Option<usize>),
     /// `TimestampMillis`.
     TimestampMillis,
     /// A record, an alias, or something that no Avro type is read into.
@@ -31,8 +41,9 @@ impl Shape {
     /// Whether reading such a value allocates, as far as its tokens tell.
     pub(super) fn is_owned(&self) -> bool {
         match self {
-            Shape::String | Shape::ByteVec | Shape::Vec(_) => true,
+            Shape::String | Shape::ByteVec | Shape::Vec(_) | Shape::Box(_) | Shape::Map(..) => true,
             Shape::Option(inner) | Shape::Seq(inner) => inner.is_owned(),
+            Shape::Pair(key, value) => key.is_owned() || value.is_owned(),
             _ => false,
         }
     }
@@ -55,9 +66,26 @@ pub(super) fn shape(ty: &Type) -> Shape {
             Type::Slice(slice) if shape(&slice.elem) == Shape::Primitive("u8".to_owned()) => {
                 Shape::Bytes
             }
-            elem if shape(elem) == Shape::Primitive("str".to_owned()) => Shape::Str,
-            _ => Shape::Other,
+            // Asked once: a second time doubles the work with each `&`.
+            elem => match shape(elem) {
+                Shape::Primitive(name) if name == "str" => Shape::Str,
+                array @ Shape::ByteArray(_) => array,
+                _ => Shape::Other,
+            },
         },
+        Type::Array(array) if shape(&array.elem) == Shape::Primitive("u8".to_owned()) => {
+            Shape::ByteArray(length(&array.len))
+        }
+        Type::Tuple(tuple) => {
+            let mut types = tuple.elems.iter();
+            match (types.next(), types.next(), types.next()) {
+                (None, ..) => Shape::Unit,
+                (Some(key), Some(value), None) => {
+                    Shape::Pair(Box::new(shape(key)), Box::new(shape(value)))
+                }
+                _ => Shape::Other,
+            }
+        }
         Type::Path(path) if path.qself.is_none() => {
             let Some(last) = path.path.segments.last() else {
                 return Shape::Other;
@@ -82,6 +110,14 @@ pub(super) fn shape(ty: &Type) -> Shape {
                     inner => Shape::Vec(Box::new(inner)),
                 },
                 ("Seq", Some(inner)) => Shape::Seq(Box::new(shape(inner))),
+                ("Box", Some(inner)) => match shape(inner) {
+                    Shape::Primitive(_) => Shape::Other,
+                    inner => Shape::Box(Box::new(inner)),
+                },
+                ("HashMap" | "BTreeMap", None) => match two(&last.arguments) {
+                    Some((key, value)) => Shape::Map(Box::new(shape(key)), Box::new(shape(value))),
+                    None => Shape::Other,
+                },
                 (name, None) if simple && PRIMITIVES.contains(&name) => {
                     Shape::Primitive(name.to_owned())
                 }
@@ -103,4 +139,26 @@ fn argument(arguments: &PathArguments) -> Option<&Type> {
     });
     let first = types.next();
     if types.next().is_some() { None } else { first }
+}
+
+/// The first two type arguments, if there are more than one.
+fn two(arguments: &PathArguments) -> Option<(&Type, &Type)> {
+    let PathArguments::AngleBracketed(arguments) = arguments else {
+        return None;
+    };
+    let mut types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    Some((types.next()?, types.next()?))
+}
+
+fn length(expression: &syn::Expr) -> Option<usize> {
+    match expression {
+        syn::Expr::Lit(literal) => match &literal.lit {
+            syn::Lit::Int(number) => number.base10_parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
 }

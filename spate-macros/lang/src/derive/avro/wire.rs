@@ -1,6 +1,6 @@
 //! Avro types as marker types of `spate-avro`: one spelling for fields that are kept, one for those that are skipped.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::matching::nullable;
@@ -16,44 +16,68 @@ pub(super) fn wire() -> TokenStream {
     quote!(__wire)
 }
 
-/// The marker of a field that is kept: what the Rust type implements `FromAvro` for.
-pub(super) fn kept(ty: &Type) -> TokenStream {
-    let wire = wire();
-    match &ty.kind {
-        Kind::Long if ty.logical == Some(Logical::TimestampMillis) => {
-            quote!(#wire::TimestampMillis)
-        }
-        Kind::Array(items) => {
-            let items = kept(items);
-            quote!(#wire::Array<#items>)
-        }
-        Kind::Union(branches) => union(branches, kept),
-        Kind::Named(_) => quote!(#wire::Record),
-        kind => plain(kind),
-    }
+/// What another derive reads in a value: its fingerprint has to be the one that is expected here.
+pub(super) enum Inside<'a> {
+    /// A record or an enum.
+    Named(NameId),
+    /// A union of several types.
+    Union(&'a Type),
 }
 
-/// Whether a kept value contains records that another derive reads.
-pub(super) fn has_record(ty: &Type) -> Option<NameId> {
+/// What another derive reads in a value that is kept.
+pub(super) fn inside<'a>(schema: &Schema, ty: &'a Type) -> Option<Inside<'a>> {
     match &ty.kind {
-        Kind::Array(items) => has_record(items),
-        Kind::Union(branches) => branches.iter().find_map(has_record),
-        Kind::Named(id) => Some(*id),
+        Kind::Array(inner) | Kind::Map(inner) => inside(schema, inner),
+        Kind::Union(branches) => match (nullable(branches), branches.as_slice()) {
+            (Some(inner), _) | (None, [inner]) => inside(schema, inner),
+            _ => Some(Inside::Union(ty)),
+        },
+        Kind::Named(id) => match schema.named(*id).definition {
+            Definition::Fixed { .. } => None,
+            _ => Some(Inside::Named(*id)),
+        },
         _ => None,
     }
 }
 
-fn plain(kind: &Kind) -> TokenStream {
+/// The marker of a type without a name and without other types inside.
+fn plain(ty: &Type) -> TokenStream {
     let wire = wire();
-    match kind {
-        Kind::Boolean => quote!(#wire::Boolean),
-        Kind::Int => quote!(#wire::Int),
-        Kind::Long => quote!(#wire::Long),
-        Kind::Float => quote!(#wire::Float),
-        Kind::Double => quote!(#wire::Double),
-        Kind::Bytes => quote!(#wire::Bytes),
-        Kind::String => quote!(#wire::Str),
+    match (&ty.kind, ty.logical) {
+        (Kind::Bytes, Some(Logical::Decimal { precision, scale })) => {
+            quote!(#wire::Decimal<#precision, #scale>)
+        }
+        (Kind::Bytes, Some(Logical::BigDecimal)) => quote!(#wire::BigDecimal),
+        (Kind::String, Some(Logical::Uuid)) => quote!(#wire::Uuid),
+        (Kind::Int, Some(Logical::Date)) => quote!(#wire::Date),
+        (Kind::Int, Some(Logical::TimeMillis)) => quote!(#wire::TimeMillis),
+        (Kind::Long, Some(Logical::TimeMicros)) => quote!(#wire::TimeMicros),
+        (Kind::Long, Some(Logical::TimestampMillis)) => quote!(#wire::TimestampMillis),
+        (Kind::Long, Some(Logical::TimestampMicros)) => quote!(#wire::TimestampMicros),
+        (Kind::Long, Some(Logical::TimestampNanos)) => quote!(#wire::TimestampNanos),
+        (Kind::Long, Some(Logical::LocalTimestampMillis)) => quote!(#wire::LocalTimestampMillis),
+        (Kind::Long, Some(Logical::LocalTimestampMicros)) => quote!(#wire::LocalTimestampMicros),
+        (Kind::Long, Some(Logical::LocalTimestampNanos)) => quote!(#wire::LocalTimestampNanos),
+        (Kind::Boolean, _) => quote!(#wire::Boolean),
+        (Kind::Int, _) => quote!(#wire::Int),
+        (Kind::Long, _) => quote!(#wire::Long),
+        (Kind::Float, _) => quote!(#wire::Float),
+        (Kind::Double, _) => quote!(#wire::Double),
+        (Kind::Bytes, _) => quote!(#wire::Bytes),
+        (Kind::String, _) => quote!(#wire::Str),
         _ => quote!(#wire::Null),
+    }
+}
+
+fn fixed(size: usize, logical: Option<Logical>) -> TokenStream {
+    let wire = wire();
+    match logical {
+        Some(Logical::Decimal { precision, scale }) => {
+            quote!(#wire::DecimalFixed<#size, #precision, #scale>)
+        }
+        Some(Logical::Uuid) => quote!(#wire::UuidFixed),
+        Some(Logical::Duration) => quote!(#wire::Duration),
+        _ => quote!(#wire::Fixed<#size>),
     }
 }
 
@@ -75,51 +99,98 @@ fn union(branches: &[Type], mut inner: impl FnMut(&Type) -> TokenStream) -> Toke
     }
 }
 
-/// The markers that skipping needs, and the types that it defines on the way: one per record and per wide union.
-pub(super) struct Skips<'a> {
+/// The markers of a schema's types, and what they define on the way: one type for each enum, and for what is passed over one for
+/// each record and each union of several types.
+pub(super) struct Markers<'a> {
     schema: &'a Schema,
-    records: Vec<(NameId, proc_macro2::Ident)>,
+    records: Vec<(NameId, Ident)>,
+    enums: Vec<(NameId, Ident)>,
     unions: usize,
     /// The definitions.
     pub(super) items: TokenStream,
 }
 
-impl<'a> Skips<'a> {
+impl<'a> Markers<'a> {
     pub(super) fn new(schema: &'a Schema) -> Self {
-        Skips {
+        Markers {
             schema,
             records: Vec::new(),
+            enums: Vec::new(),
             unions: 0,
             items: TokenStream::new(),
         }
     }
 
-    /// The marker that skips a value of `ty`.
-    pub(super) fn marker(&mut self, ty: &Type) -> TokenStream {
+    /// The marker of a value that is kept: what the Rust type implements `FromAvro` for.
+    pub(super) fn kept(&mut self, ty: &Type) -> TokenStream {
         let wire = wire();
         match &ty.kind {
             Kind::Array(items) => {
-                let items = self.marker(items);
+                let items = self.kept(items);
                 quote!(#wire::Array<#items>)
             }
             Kind::Map(values) => {
-                let values = self.marker(values);
+                let values = self.kept(values);
                 quote!(#wire::Map<#values>)
             }
             Kind::Union(branches) if nullable(branches).is_some() || branches.len() == 1 => {
-                union(branches, |branch| self.marker(branch))
+                union(branches, |branch| self.kept(branch))
+            }
+            Kind::Union(_) => quote!(#wire::Union),
+            Kind::Named(id) => match &self.schema.named(*id).definition {
+                Definition::Record(_) => quote!(#wire::Record),
+                Definition::Enum { symbols, .. } => self.symbols(*id, symbols),
+                Definition::Fixed { size, logical } => fixed(*size, *logical),
+            },
+            _ => plain(ty),
+        }
+    }
+
+    /// The marker that passes over a value of `ty`.
+    pub(super) fn skipped(&mut self, ty: &Type) -> TokenStream {
+        let wire = wire();
+        match &ty.kind {
+            Kind::Array(items) => {
+                let items = self.skipped(items);
+                quote!(#wire::Array<#items>)
+            }
+            Kind::Map(values) => {
+                let values = self.skipped(values);
+                quote!(#wire::Map<#values>)
+            }
+            Kind::Union(branches) if nullable(branches).is_some() || branches.len() == 1 => {
+                union(branches, |branch| self.skipped(branch))
             }
             Kind::Union(branches) => self.wide_union(branches),
             Kind::Named(id) => match &self.schema.named(*id).definition {
                 Definition::Record(_) => self.record(*id),
-                Definition::Enum { symbols, .. } => {
-                    let symbols = symbols.len();
-                    quote!(#wire::Enum<#symbols>)
-                }
-                Definition::Fixed { size, .. } => quote!(#wire::Fixed<#size>),
+                Definition::Enum { symbols, .. } => self.symbols(*id, symbols),
+                Definition::Fixed { size, logical } => fixed(*size, *logical),
             },
-            kind => plain(kind),
+            _ => plain(ty),
         }
+    }
+
+    fn symbols(&mut self, id: NameId, symbols: &[String]) -> TokenStream {
+        let wire = wire();
+        if let Some((_, name)) = self.enums.iter().find(|(known, _)| *known == id) {
+            return quote!(#wire::Enum<#name>);
+        }
+        // Rustc names it where a type does not fit.
+        let short = self.schema.named(id).short();
+        let taken = |name: &Ident| self.enums.iter().any(|(_, other)| other == name);
+        let mut name = format_ident!("__{short}");
+        while taken(&name) {
+            name = format_ident!("{name}_");
+        }
+        self.enums.push((id, name.clone()));
+        self.items.extend(quote! {
+            struct #name;
+            impl #wire::Symbols for #name {
+                const SYMBOLS: &'static [&'static str] = &[#(#symbols),*];
+            }
+        });
+        quote!(#wire::Enum<#name>)
     }
 
     fn record(&mut self, id: NameId) -> TokenStream {
@@ -132,7 +203,7 @@ impl<'a> Skips<'a> {
         let markers: Vec<TokenStream> = schema
             .fields(id)
             .iter()
-            .map(|field| self.marker(&field.ty))
+            .map(|field| self.skipped(&field.ty))
             .collect();
         let names = schema.fields(id).iter().map(|field| &field.name);
         let (avro, wire, least) = (runtime(), wire(), schema.least(id));
@@ -158,7 +229,8 @@ impl<'a> Skips<'a> {
         let name = format_ident!("__SpateUnion{}", self.unions);
         self.unions += 1;
         let count = branches.len();
-        let markers: Vec<TokenStream> = branches.iter().map(|branch| self.marker(branch)).collect();
+        let markers: Vec<TokenStream> =
+            branches.iter().map(|branch| self.skipped(branch)).collect();
         let numbers = 0..count;
         let (avro, wire) = (runtime(), wire());
         self.items.extend(quote! {

@@ -1,0 +1,217 @@
+//! Decimals: an unscaled two's complement number, big endian, and how many of its digits stand behind the point.
+
+use std::fmt;
+
+use crate::error::AvroErrorKind;
+use crate::from_wire::{FromWire, from_wire};
+use crate::wire::{self, Reader, Scalar};
+
+/// A `decimal` with `SCALE` digits behind the point, which has to be the schema's: `Decimal(-1230)` with a scale of 2 is -12.30.
+///
+/// It holds up to 38 digits. A value that needs more than 128 bits, or more digits than the schema's precision, is an error
+/// of its record. A value of no bytes is zero: some writers write zero so.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Decimal<const SCALE: u32>(pub i128);
+
+/// A `big-decimal`: a number that brings its scale with it. `unscaled` times ten to the power of `-scale`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct BigDecimal {
+    /// All digits as one number.
+    pub unscaled: i128,
+    /// How many of them stand behind the point; below zero, how many zeros follow.
+    pub scale: i32,
+}
+
+impl<const SCALE: u32> From<Decimal<SCALE>> for i128 {
+    /// All digits as one number.
+    fn from(decimal: Decimal<SCALE>) -> i128 {
+        decimal.0
+    }
+}
+
+/// As it is written: `-12.30`.
+impl<const SCALE: u32> fmt::Display for Decimal<SCALE> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scale = SCALE as usize;
+        let digits = self.0.unsigned_abs().to_string();
+        let digits = format!("{digits:0>width$}", width = scale + 1);
+        let (whole, behind) = digits.split_at(digits.len() - scale);
+        let sign = if self.0 < 0 { "-" } else { "" };
+        match behind {
+            "" => write!(f, "{sign}{whole}"),
+            behind => write!(f, "{sign}{whole}.{behind}"),
+        }
+    }
+}
+
+impl<const SCALE: u32> fmt::Debug for Decimal<SCALE> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The number that the bytes stand for, if it has no more than 128 bits. Sign bytes that say nothing are passed over.
+#[inline]
+fn unscaled(bytes: &[u8]) -> Option<i128> {
+    const WIDTH: usize = size_of::<i128>();
+    let negative = bytes.first().is_some_and(|first| *first >= 0x80);
+    let fill = if negative { 0xff } else { 0 };
+    let (sign, number) = bytes.split_at(bytes.len().saturating_sub(WIDTH));
+    let mut wide = [fill; WIDTH];
+    wide[WIDTH - number.len()..].copy_from_slice(number);
+    let value = i128::from_be_bytes(wide);
+    (sign.iter().all(|byte| *byte == fill) && (value < 0) == negative).then_some(value)
+}
+
+/// The number of a decimal of at most `PRECISION` digits.
+///
+/// # Errors
+/// It has more digits, or more than 128 bits.
+#[inline]
+pub(super) fn number<const PRECISION: u32>(bytes: &[u8]) -> Result<i128, AvroErrorKind> {
+    let Some(value) = unscaled(bytes) else {
+        return Err(AvroErrorKind::DecimalWidth { bytes: bytes.len() });
+    };
+    match const { 10u128.checked_pow(PRECISION) } {
+        Some(limit) if value.unsigned_abs() >= limit => Err(AvroErrorKind::DecimalPrecision {
+            precision: PRECISION,
+        }),
+        _ => Ok(value),
+    }
+}
+
+impl<'b, const PRECISION: u32, const SCALE: u32> FromWire<'b, wire::Decimal<PRECISION, SCALE>>
+    for Decimal<SCALE>
+{
+    #[inline(always)]
+    fn placeholder() -> Self {
+        Decimal(0)
+    }
+
+    #[inline]
+    fn from_wire(bytes: &'b [u8]) -> Result<Self, AvroErrorKind> {
+        number::<PRECISION>(bytes).map(Decimal)
+    }
+}
+
+impl<'b, const N: usize, const PRECISION: u32, const SCALE: u32>
+    FromWire<'b, wire::DecimalFixed<N, PRECISION, SCALE>> for Decimal<SCALE>
+{
+    #[inline(always)]
+    fn placeholder() -> Self {
+        Decimal(0)
+    }
+
+    #[inline]
+    fn from_wire(bytes: &'b [u8; N]) -> Result<Self, AvroErrorKind> {
+        number::<PRECISION>(bytes).map(Decimal)
+    }
+}
+
+impl<'b> FromWire<'b, wire::BigDecimal> for BigDecimal {
+    #[inline(always)]
+    fn placeholder() -> Self {
+        BigDecimal::default()
+    }
+
+    #[inline]
+    fn from_wire(bytes: &'b [u8]) -> Result<Self, AvroErrorKind> {
+        let mut reader = Reader::new(bytes, bytes.len());
+        let mut parts = || {
+            let (number, scale) = (reader.bytes()?, reader.int()?);
+            reader.finish().map(|()| (number, scale))
+        };
+        let Ok((number, scale)) = parts() else {
+            return Err(AvroErrorKind::BigDecimal);
+        };
+        match unscaled(number) {
+            Some(unscaled) => Ok(BigDecimal { unscaled, scale }),
+            None => Err(AvroErrorKind::DecimalWidth {
+                bytes: number.len(),
+            }),
+        }
+    }
+}
+
+from_wire! {
+    [const P: u32, const S: u32] &'b [u8], &[], |value: &'b [u8]| value, wire::Decimal<P, S>;
+    [const P: u32, const S: u32] Vec<u8>, Vec::new(), |value: &'b [u8]| value.to_vec(), wire::Decimal<P, S>;
+    [const N: usize, const P: u32, const S: u32] &'b [u8], &[], |value: &'b [u8; N]| value, wire::DecimalFixed<N, P, S>;
+    [const N: usize, const P: u32, const S: u32] [u8; N], [0; N], |value: &'b [u8; N]| *value, wire::DecimalFixed<N, P, S>;
+    [const N: usize, const P: u32, const S: u32] &'b [u8; N], const { &[0; N] }, |value: &'b [u8; N]| value, wire::DecimalFixed<N, P, S>;
+    [const N: usize, const P: u32, const S: u32] Vec<u8>, Vec::new(), |value: &'b [u8; N]| value.to_vec(), wire::DecimalFixed<N, P, S>;
+    [] &'b [u8], &[], |value: &'b [u8]| value, wire::BigDecimal;
+    [] Vec<u8>, Vec::new(), |value: &'b [u8]| value.to_vec(), wire::BigDecimal;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_numbers_with_a_sign_at_every_length() {
+        for (bytes, expected) in [
+            (&[][..], Some(0)),
+            (&[0xff], Some(-1)),
+            (&[0x00, 0xff], Some(255)),
+            (&[0xfb, 0x32], Some(-1230)),
+            (
+                &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe],
+                Some(-2),
+            ),
+        ] {
+            assert_eq!(unscaled(bytes), expected, "{bytes:?}");
+        }
+        for value in [0, 1, -1, 127, 128, -128, -129, i128::MAX, i128::MIN] {
+            let bytes = value.to_be_bytes();
+            let fill = if value < 0 { 0xff } else { 0 };
+            assert_eq!(unscaled(&bytes), Some(value));
+            let longer = [&[fill; 5][..], &bytes].concat();
+            assert_eq!(
+                unscaled(&longer),
+                Some(value),
+                "sign bytes that say nothing"
+            );
+            let other = [&[!fill][..], &bytes].concat();
+            assert_eq!(unscaled(&other), None, "129 bits");
+        }
+        let larger = [&[0x00][..], &[0xff; 16]].concat();
+        assert_eq!(unscaled(&larger), None, "2^128 - 1 is not -1");
+        let smaller = [&[0xff][..], &[0x00; 16]].concat();
+        assert_eq!(unscaled(&smaller), None, "-2^128 is not 0");
+    }
+
+    #[test]
+    fn a_value_of_more_digits_than_the_precision_is_refused() {
+        assert_eq!(number::<4>(&9999i32.to_be_bytes()), Ok(9999));
+        let refused = Err(AvroErrorKind::DecimalPrecision { precision: 4 });
+        assert_eq!(number::<4>(&10_000i32.to_be_bytes()), refused);
+        assert_eq!(number::<4>(&(-10_000i32).to_be_bytes()), refused);
+        assert_eq!(
+            number::<38>(&(10i128.pow(38) - 1).to_be_bytes()),
+            Ok(10i128.pow(38) - 1)
+        );
+        assert!(number::<38>(&10i128.pow(38).to_be_bytes()).is_err());
+        assert_eq!(
+            number::<64>(&i128::MIN.to_be_bytes()),
+            Ok(i128::MIN),
+            "a precision that no 128 bits have"
+        );
+        assert_eq!(
+            number::<64>(&[1; 17]),
+            Err(AvroErrorKind::DecimalWidth { bytes: 17 })
+        );
+    }
+
+    #[test]
+    fn decimals_are_written_with_their_point() {
+        assert_eq!(Decimal::<2>(-1230).to_string(), "-12.30");
+        assert_eq!(Decimal::<2>(-5).to_string(), "-0.05");
+        assert_eq!(Decimal::<0>(7).to_string(), "7");
+        assert_eq!(Decimal::<3>(0).to_string(), "0.000");
+        assert_eq!(
+            Decimal::<38>(i128::MIN).to_string(),
+            "-1.70141183460469231731687303715884105728"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroEnum)]
+#[avro(schema = "files/order.avsc")]
+pub enum Status {
+    New,
+}

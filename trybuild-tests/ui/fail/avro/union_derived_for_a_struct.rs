@@ -1,0 +1,7 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroUnion)]
+#[avro(schema = "files/shipment.avsc", field = "Shipment.origin")]
+pub struct Origin(i64);

@@ -1,0 +1,12 @@
+// errors: 1
+
+use spate::prelude::*;
+
+#[derive(AvroUnion)]
+#[avro(schema = "files/shipment.avsc", field = "Shipment.origin")]
+pub enum Origin<'a> {
+    None,
+    #[avro(branch = "strng")]
+    Text(&'a str),
+    Number(i32),
+}
