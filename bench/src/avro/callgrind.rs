@@ -3,54 +3,45 @@
 //! Both load the same records, so that the difference is one pass and nothing else. Counts repeat exactly for one compiler, as far as
 //! the C library's `memcpy` chooses the same way for the machine.
 
-use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::orders::Orders;
-use super::variants::VARIANTS;
+use super::variants::Variant;
 use super::{COUNTED, Error};
 
-/// Instructions per record by variant.
-pub(crate) type Instructions = BTreeMap<&'static str, f64>;
-
-/// Counts all variants of this process.
-pub(crate) fn count(dir: &Path) -> Result<Instructions, Error> {
+/// Instructions per record of a variant of this process.
+pub(crate) fn variant(dir: &Path, variant: &Variant) -> Result<f64, Error> {
     let program = std::env::current_exe().map_err(|error| Error::file(dir, error))?;
-    VARIANTS
-        .iter()
-        .map(|variant| {
-            let payloads = Orders::path(dir, variant.kind);
-            let arguments = |passes: &str| {
-                [
-                    "avro-pass".into(),
-                    variant.name.into(),
-                    payloads.clone().into_os_string(),
-                    COUNTED.to_string().into(),
-                    passes.into(),
-                ]
-            };
-            let one = total(dir, variant.name, &program, &arguments("1"))?;
-            let two = total(dir, variant.name, &program, &arguments("2"))?;
-            Ok((variant.name, per_record(one, two)))
-        })
-        .collect()
+    let payloads = variant.kind.path(dir);
+    let counted = COUNTED.to_string();
+    record(dir, variant.name, &program, |passes| {
+        let words: [&OsStr; 5] = [
+            "avro-pass".as_ref(),
+            variant.name.as_ref(),
+            payloads.as_ref(),
+            counted.as_ref(),
+            passes.as_ref(),
+        ];
+        words.map(OsStr::to_owned).to_vec()
+    })
 }
 
-/// The cost of a record from the totals of one and two passes.
-pub(crate) fn per_record(one: u64, two: u64) -> f64 {
-    two.saturating_sub(one) as f64 / COUNTED as f64
-}
-
-/// All instructions of a program. Its profile stays in `callgrind.NAME.out`, for `callgrind_annotate`.
-pub(crate) fn total(
+/// Instructions per record of a program; `arguments` get the number of passes.
+pub(crate) fn record(
     dir: &Path,
     name: &str,
     program: &Path,
-    arguments: &[impl AsRef<OsStr>],
-) -> Result<u64, Error> {
+    arguments: impl Fn(&str) -> Vec<OsString>,
+) -> Result<f64, Error> {
+    let one = total(dir, name, program, &arguments("1"))?;
+    let two = total(dir, name, program, &arguments("2"))?;
+    Ok(two.saturating_sub(one) as f64 / COUNTED as f64)
+}
+
+/// All instructions of a program. Its profile stays in `callgrind.NAME.out`, for `callgrind_annotate`.
+fn total(dir: &Path, name: &str, program: &Path, arguments: &[OsString]) -> Result<u64, Error> {
     let out = dir.join(format!("callgrind.{name}.out"));
     let mut option = OsStr::new("--callgrind-out-file=").to_owned();
     option.push(&out);

@@ -8,9 +8,10 @@ mod callgrind;
 mod hand;
 mod orders;
 mod ours;
-mod output;
+mod peers;
 mod recorded;
 mod rounds;
+mod shared;
 mod table;
 mod variants;
 
@@ -18,8 +19,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use orders::{Kind, Orders};
-use output::{Output, Written};
+use orders::Kind;
+use peers::{PEERS, Peer, Program};
+use shared::{Output, Payloads, Refused, Written};
+use table::Measured;
 use variants::{VARIANTS, Variant};
 
 /// How many orders are timed.
@@ -34,6 +37,10 @@ pub(crate) struct Options {
     /// How often each pair of variants is timed, after one round to warm up
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
+
+    /// Leave the other libraries out, which take minutes to build for the first time
+    #[arg(long)]
+    ours: bool,
 
     /// Count instructions of our variants only and compare with `bench/recorded.toml`
     #[arg(long)]
@@ -79,9 +86,13 @@ pub(crate) enum Error {
     Refused(&'static str),
     #[error("there is no variant `{0}`")]
     NoVariant(String),
+    #[error(
+        "the child of `{name}` answered `{line}` where nanoseconds, rows, bytes and a hash belong; it says why above"
+    )]
+    Peer { name: &'static str, line: String },
     #[error("`{name}` wrote {found:?}, `{base}` {expected:?}: they must write the same rows")]
     Differs {
-        name: String,
+        name: &'static str,
         found: Written,
         base: &'static str,
         expected: Written,
@@ -114,70 +125,129 @@ impl Error {
 
 /// Measures, prints the table, and tells whether the goals are met.
 pub(crate) fn run(options: &Options) -> Result<bool, Error> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let dir = own.parent().unwrap_or(own).join("target/bench/avro");
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let dir = bench.parent().unwrap_or(bench).join("target/bench/avro");
     fs::create_dir_all(&dir).map_err(|error| Error::file(&dir, error))?;
-    let only_count = options.check || options.record;
-    let count = match only_count {
-        true => COUNTED,
-        false => ORDERS,
+    if options.check || options.record {
+        return count(options, bench, &dir);
+    }
+    let program = match options.ours {
+        true => None,
+        false => Some(Program::build(bench, &dir)?),
     };
-    let mut orders = BTreeMap::new();
-    for kind in Kind::ALL {
-        let drawn = Orders::draw(kind, count);
-        drawn.save(&Orders::path(&dir, kind))?;
-        orders.insert(kind, drawn);
+    let orders = draw(&dir, ORDERS)?;
+    let mut running = Vec::new();
+    if let Some(program) = &program {
+        for (name, _) in PEERS {
+            running.push(program.start(name)?);
+        }
     }
-    let written = compare(&orders)?;
-    let instructions = callgrind::count(&dir)?;
-    if only_count {
-        let recorded = recorded::Recorded::new(&own.join("recorded.toml"));
-        return match options.record {
-            true => recorded.write(&instructions).map(|()| true),
-            false => recorded.compare(&instructions),
-        };
-    }
+    let written = compare(&orders, &mut running)?;
     println!(
         "{ORDERS} orders of {:.1} bytes, {:.2} % of them pass the filter; instructions over the first {COUNTED}",
         orders[&Kind::Plain].mean_size(),
         100.0 * written.rows as f64 / ORDERS as f64
     );
-    let times = rounds::run(&orders, options.rounds)?;
-    Ok(table::print(&instructions, &times))
+    let mut times = rounds::run(&orders, &mut running, options.rounds)?;
+    let mut measured = Vec::new();
+    let mut add = |name, what, base, instructions| {
+        let times = times.remove(name).unwrap_or_default();
+        measured.push(Measured {
+            name,
+            what,
+            base,
+            instructions,
+            times,
+        });
+    };
+    for variant in VARIANTS {
+        add(
+            variant.name,
+            variant.what,
+            variant.base,
+            callgrind::variant(&dir, variant)?,
+        );
+    }
+    if let Some(program) = &program {
+        for (name, what) in PEERS {
+            add(name, what, peers::BASE, program.count(&dir, name)?);
+        }
+    }
+    Ok(table::print(&measured))
 }
 
-/// Runs every variant once and compares the rows of those that read the same orders.
-fn compare(orders: &BTreeMap<Kind, Orders>) -> Result<Written, Error> {
+/// Counts the instructions of our variants, for the file of recorded ones.
+fn count(options: &Options, bench: &Path, dir: &Path) -> Result<bool, Error> {
+    let orders = draw(dir, COUNTED)?;
+    compare(&orders, &mut [])?;
+    let ours = VARIANTS.iter().filter(|variant| variant.is_ours());
+    let instructions = ours
+        .map(|variant| Ok((variant.name, callgrind::variant(dir, variant)?)))
+        .collect::<Result<BTreeMap<_, _>, Error>>()?;
+    let recorded = recorded::Recorded::new(&bench.join("recorded.toml"));
+    match options.record {
+        true => recorded.write(&instructions).map(|()| true),
+        false => recorded.compare(&instructions),
+    }
+}
+
+/// Draws every kind of orders and writes their files.
+fn draw(dir: &Path, count: usize) -> Result<BTreeMap<Kind, Payloads>, Error> {
+    let mut orders = BTreeMap::new();
+    for kind in Kind::ALL {
+        let drawn = orders::draw(kind, count);
+        let path = kind.path(dir);
+        drawn
+            .save(&path)
+            .map_err(|error| Error::file(&path, error))?;
+        orders.insert(kind, drawn);
+    }
+    Ok(orders)
+}
+
+/// Runs everybody once and compares the rows of those that read the same orders.
+fn compare(orders: &BTreeMap<Kind, Payloads>, peers: &mut [Peer]) -> Result<Written, Error> {
     let mut first: BTreeMap<Kind, (&'static str, Written)> = BTreeMap::new();
-    for variant in VARIANTS {
-        let written = pass(variant, &orders[&variant.kind], Output::hash())?;
-        let (base, expected) = *first.entry(variant.kind).or_insert((variant.name, written));
-        if written != expected {
-            return Err(Error::Differs {
-                name: variant.name.to_owned(),
+    let mut same = |kind, name, written| {
+        let (base, expected) = *first.entry(kind).or_insert((name, written));
+        match written == expected {
+            true => Ok(written),
+            false => Err(Error::Differs {
+                name,
                 found: written,
                 base,
                 expected,
-            });
+            }),
+        }
+    };
+    let mut plain = None;
+    for variant in VARIANTS {
+        let written = pass(variant, &orders[&variant.kind], Output::hash())?;
+        same(variant.kind, variant.name, written)?;
+        if variant.kind == Kind::Plain {
+            plain = Some(written);
         }
     }
-    Ok(first[&Kind::Plain].1)
+    for peer in peers {
+        same(Kind::Plain, peer.name, peer.hash()?)?;
+    }
+    plain.ok_or_else(|| Error::NoVariant(Kind::Plain.name().to_owned()))
 }
 
-fn pass(variant: &Variant, orders: &Orders, mut out: Output) -> Result<Written, Error> {
-    match (variant.pass)(orders, &mut out) {
+fn pass(variant: &Variant, payloads: &Payloads, mut out: Output) -> Result<Written, Error> {
+    match (variant.pass)(payloads, &mut out) {
         Ok(()) => Ok(out.finish()),
-        Err(variants::Refused) => Err(Error::Refused(variant.name)),
+        Err(Refused) => Err(Error::Refused(variant.name)),
     }
 }
 
 /// What a child does: so many passes over the first orders of a file.
 pub(crate) fn run_pass(options: &PassOptions) -> Result<bool, Error> {
-    let variant = variants::find(&options.variant)
-        .ok_or_else(|| Error::NoVariant(options.variant.clone()))?;
-    let orders = Orders::load(&options.payloads, options.orders)?;
+    let variant = variants::find(&options.variant)?;
+    let payloads = Payloads::load(&options.payloads, options.orders)
+        .map_err(|error| Error::file(&options.payloads, error))?;
     for _ in 0..options.passes {
-        pass(variant, &orders, Output::discard())?;
+        pass(variant, &payloads, Output::discard())?;
     }
     Ok(true)
 }

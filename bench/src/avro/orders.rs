@@ -1,18 +1,8 @@
-//! The workload: orders as Kafka would hand them over, back to back in one file with an array of their offsets.
-//!
-//! Drawn by splitmix64 from one seed, so that every run and every child process reads the same bytes.
+//! The workload: orders, drawn by splitmix64 from one seed, so that every run has the same bytes.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::Error;
-
-/// The schema id in front of every record.
-pub(crate) const SCHEMA_ID: u32 = 4211;
-
-/// Orders below are dropped: a fifth of them.
-pub(crate) const LEAST_CENTS: i64 = 200_000;
+use super::shared::{Payloads, SCHEMA_ID};
 
 const SEED: u64 = 0x5eed_0001;
 
@@ -75,6 +65,11 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Kind; 3] = [Kind::Plain, Kind::Abroad, Kind::Sized];
 
+    /// The file of the payloads; their offsets are in one beside it.
+    pub(crate) fn path(self, dir: &Path) -> PathBuf {
+        dir.join(format!("{}.payloads", self.name()))
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Plain => "orders",
@@ -84,81 +79,14 @@ impl Kind {
     }
 }
 
-/// Payloads in memory.
-pub(crate) struct Orders {
-    slab: Vec<u8>,
-    /// Where each payload begins, and the end of the last.
-    offsets: Vec<u32>,
-}
-
-impl Orders {
-    /// Draws `count` orders.
-    pub(crate) fn draw(kind: Kind, count: usize) -> Orders {
-        let mut random = SplitMix(SEED);
-        let mut orders = Orders {
-            slab: Vec::with_capacity(count * 100),
-            offsets: vec![0],
-        };
-        for n in 0..count {
-            order(kind, n as i64, &mut random, &mut orders.slab);
-            let end = u32::try_from(orders.slab.len()).expect("the slab is below 4 GiB");
-            orders.offsets.push(end);
-        }
-        orders
+/// Draws `count` orders.
+pub(crate) fn draw(kind: Kind, count: usize) -> Payloads {
+    let mut random = SplitMix(SEED);
+    let mut payloads = Payloads::with_capacity(count * 100);
+    for n in 0..count {
+        payloads.push(|out| order(kind, n as i64, &mut random, out));
     }
-
-    /// The file of the payloads; their offsets are in one beside it.
-    pub(crate) fn path(dir: &Path, kind: Kind) -> PathBuf {
-        dir.join(format!("{}.payloads", kind.name()))
-    }
-
-    /// Writes the two files: the payloads, and their offsets as little-endian 32-bit numbers.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
-        let written = fs::write(path, &self.slab).and_then(|()| {
-            let mut file = io::BufWriter::new(File::create(path.with_extension("offsets"))?);
-            self.offsets
-                .iter()
-                .try_for_each(|offset| file.write_all(&offset.to_le_bytes()))?;
-            file.flush()
-        });
-        written.map_err(|error| Error::file(path, error))
-    }
-
-    /// Reads the first `count` orders.
-    pub(crate) fn load(path: &Path, count: usize) -> Result<Orders, Error> {
-        let read = || {
-            let mut bytes = vec![0; 4 * (count + 1)];
-            File::open(path.with_extension("offsets"))?.read_exact(&mut bytes)?;
-            let offsets: Vec<u32> = bytes
-                .as_chunks()
-                .0
-                .iter()
-                .map(|offset| u32::from_le_bytes(*offset))
-                .collect();
-            let mut slab = vec![0; offsets[count] as usize];
-            File::open(path)?.read_exact(&mut slab)?;
-            Ok(Orders { slab, offsets })
-        };
-        read().map_err(|error| Error::file(path, error))
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// The mean size of a payload.
-    pub(crate) fn mean_size(&self) -> f64 {
-        self.slab.len() as f64 / self.len() as f64
-    }
-
-    /// The payloads in order.
-    #[inline(always)]
-    pub(crate) fn payloads(&self) -> impl Iterator<Item = &[u8]> {
-        self.offsets
-            .array_windows::<2>()
-            .map(|[from, to]| &self.slab[*from as usize..*to as usize])
-    }
+    payloads
 }
 
 fn order(kind: Kind, n: i64, random: &mut SplitMix, out: &mut Vec<u8>) {

@@ -8,9 +8,7 @@ use spate_avro::{AvroRecord as _, Reader, Seq, TimestampMillis, confluent, decod
 use spate_clickhouse::{DateTime64Millis, Row as _};
 use spate_macros::{AvroRecord, Row};
 
-use super::orders::{LEAST_CENTS, Orders};
-use super::output::Output;
-use super::variants::{Refused, each};
+use super::shared::{LEAST_CENTS, Output, Payloads, Refused, each};
 
 /// All fields; lines are checked, counted and left where they are.
 #[derive(AvroRecord)]
@@ -107,8 +105,8 @@ macro_rules! encode {
 
 /// Everything is decoded before the filter.
 #[inline(never)]
-pub(super) fn full(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
-    each(orders, out, |payload, last, chunk| {
+pub(super) fn full(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
+    each(payloads, out, |payload, last, chunk| {
         let order: Full<'_> =
             decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
         let order = black_box(&order);
@@ -122,8 +120,8 @@ pub(super) fn full(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
 
 /// As `full`, with a `Vec` for each order.
 #[inline(never)]
-pub(super) fn full_vec(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
-    each(orders, out, |payload, last, chunk| {
+pub(super) fn full_vec(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
+    each(payloads, out, |payload, last, chunk| {
         let order: FullVec<'_> =
             decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
         let order = black_box(&order);
@@ -137,9 +135,9 @@ pub(super) fn full_vec(orders: &Orders, out: &mut Output) -> Result<(), Refused>
 
 /// Only what the row needs is kept.
 #[inline(never)]
-pub(super) fn projected(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+pub(super) fn projected(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
     projected!();
-    each(orders, out, |payload, last, chunk| {
+    each(payloads, out, |payload, last, chunk| {
         let order: Projected<'_> =
             decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
         if order.total_cents < LEAST_CENTS {
@@ -152,10 +150,10 @@ pub(super) fn projected(orders: &Orders, out: &mut Output) -> Result<(), Refused
 
 /// As `projected`, and what is behind the filter's field is read for orders that pass, as the pipeline language does it.
 #[inline(never)]
-pub(super) fn pushdown(orders: &Orders, out: &mut Output) -> Result<(), Refused> {
+pub(super) fn pushdown(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
     projected!();
     const UPTO: usize = spate_avro::pushdown::fields_upto::<Projected<'_>>(&["total_cents"]);
-    each(orders, out, |payload, last, chunk| {
+    each(payloads, out, |payload, last, chunk| {
         let mut reader = Reader::new(body(payload, last)?, payload.len());
         let order = Projected::decode_upto::<UPTO>(&mut reader).map_err(|_| Refused)?;
         if order.total_cents < LEAST_CENTS {

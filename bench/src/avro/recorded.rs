@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Error;
-use super::callgrind::Instructions;
 
 /// How the file is written anew.
 pub(crate) const COMMAND: &str = "cargo run --release -p spate-bench -- avro --record";
@@ -27,13 +26,13 @@ impl Recorded {
     }
 
     /// Writes what was counted.
-    pub(crate) fn write(&self, instructions: &Instructions) -> Result<(), Error> {
+    pub(crate) fn write(&self, instructions: &BTreeMap<&'static str, f64>) -> Result<(), Error> {
         let mut text = format!(
             "# Instructions per record of the compiled Avro codec. CI fails above +{:.0} %. Written by\n# `{COMMAND}`\nrustc = \"{}\"\n",
             (TOLERANCE - 1.0) * 100.0,
             compiler()?
         );
-        for (name, count) in ours(instructions) {
+        for (name, count) in instructions {
             text += &format!("{name} = {count:.1}\n");
         }
         fs::write(&self.path, text).map_err(|error| Error::file(&self.path, error))?;
@@ -42,7 +41,10 @@ impl Recorded {
     }
 
     /// Prints what was counted beside what was recorded and tells whether none costs more than it may.
-    pub(crate) fn compare(&self, instructions: &Instructions) -> Result<bool, Error> {
+    pub(crate) fn compare(
+        &self,
+        instructions: &BTreeMap<&'static str, f64>,
+    ) -> Result<bool, Error> {
         let (compiled_by, recorded) = self.read()?;
         let found = compiler()?;
         if compiled_by != found {
@@ -53,13 +55,13 @@ impl Recorded {
             });
         }
         let mut held = true;
-        for (name, count) in ours(instructions) {
-            let verdict = match recorded.get(name) {
+        for (name, count) in instructions {
+            let verdict = match recorded.get(*name) {
                 None => {
                     held = false;
                     format!("FAILED: not recorded; run `{COMMAND}`")
                 }
-                Some(before) if count > before * TOLERANCE => {
+                Some(before) if *count > before * TOLERANCE => {
                     held = false;
                     format!(
                         "FAILED: {before:.1} are recorded; find out what it costs with `callgrind_annotate`, and if it is worth it run `{COMMAND}`"
@@ -100,14 +102,6 @@ impl Recorded {
         }
         Ok((compiler, counts))
     }
-}
-
-/// What is not written by hand.
-fn ours(instructions: &Instructions) -> impl Iterator<Item = (&'static str, f64)> {
-    instructions
-        .iter()
-        .filter(|(name, _)| !name.starts_with("hand"))
-        .map(|(name, count)| (*name, *count))
 }
 
 /// The compiler's version in one line.

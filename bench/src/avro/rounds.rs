@@ -1,4 +1,4 @@
-//! Times variants in rounds: in each one every variant runs once, right behind the one that it is compared with.
+//! Times in rounds: in each one everybody runs once, right behind the one that it is compared with.
 //!
 //! The machine's speed changes from second to second, so only what ran next to each other is compared: the ratio is the median over
 //! these pairs. The first round warms up and does not count.
@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::orders::{Kind, Orders};
-use super::output::Output;
+use super::orders::Kind;
+use super::peers::{self, Peer};
+use super::shared::{Output, Payloads};
 use super::variants::{VARIANTS, Variant, find};
 use super::{Error, pass};
 
-/// What was timed of one variant.
+/// What was timed of one variant or library.
 #[derive(Default)]
 pub(crate) struct Times {
     /// Nanoseconds per record, one for each round.
@@ -21,8 +22,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Adds a round.
-    pub(crate) fn add(&mut self, base: f64, nanos: f64) {
+    fn add(&mut self, base: f64, nanos: f64) {
         self.nanos.push(nanos);
         self.ratios.push(nanos / base);
     }
@@ -39,32 +39,36 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Times all variants of this process.
+/// Times all variants and libraries.
 pub(crate) fn run(
-    orders: &BTreeMap<Kind, Orders>,
+    orders: &BTreeMap<Kind, Payloads>,
+    peers: &mut [Peer],
     rounds: u32,
 ) -> Result<BTreeMap<&'static str, Times>, Error> {
     let mut times: BTreeMap<&'static str, Times> = BTreeMap::new();
+    let mut add = |round, name, base, nanos| {
+        if round > 0 {
+            times.entry(name).or_default().add(base, nanos);
+        }
+    };
     for round in 0..=rounds {
         for variant in VARIANTS {
-            let Some(base) = find(variant.base) else {
-                return Err(Error::NoVariant(variant.base.to_owned()));
-            };
-            let base = time(base, orders)?;
-            let nanos = time(variant, orders)?;
-            if round > 0 {
-                times.entry(variant.name).or_default().add(base, nanos);
-            }
+            let base = time(find(variant.base)?, orders)?;
+            add(round, variant.name, base, time(variant, orders)?);
+        }
+        for peer in peers.iter_mut() {
+            let base = time(find(peers::BASE)?, orders)?;
+            add(round, peer.name, base, peer.time()?);
         }
     }
     Ok(times)
 }
 
 /// Nanoseconds per record of one pass.
-pub(crate) fn time(variant: &Variant, orders: &BTreeMap<Kind, Orders>) -> Result<f64, Error> {
-    let orders = &orders[&variant.kind];
+fn time(variant: &Variant, orders: &BTreeMap<Kind, Payloads>) -> Result<f64, Error> {
+    let payloads = &orders[&variant.kind];
     let out = Output::discard();
     let began = Instant::now();
-    pass(variant, orders, out)?;
-    Ok(began.elapsed().as_nanos() as f64 / orders.len() as f64)
+    pass(variant, payloads, out)?;
+    Ok(began.elapsed().as_nanos() as f64 / payloads.len() as f64)
 }

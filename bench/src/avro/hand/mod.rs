@@ -5,13 +5,10 @@
 
 pub(super) mod plain;
 pub(super) mod tuned;
-mod unchecked;
 
 use std::hint::black_box;
 
-use super::orders::{LEAST_CENTS, Orders};
-use super::output::Output;
-use super::variants::{Refused, each};
+use super::shared::{LEAST_CENTS, Output, Payloads, Refused, Row, each};
 
 /// The years 1900 to 2299 in milliseconds.
 const FIRST_MILLIS: i64 = -2_208_988_800_000;
@@ -36,14 +33,6 @@ trait Wire<'b> {
 /// Stores a row.
 trait Store {
     fn store(row: &Row<'_>, out: &mut Vec<u8>) -> Result<(), Refused>;
-}
-
-struct Row<'b> {
-    order_id: u64,
-    region: &'b str,
-    total_cents: u64,
-    placed_at: i64,
-    n_lines: u32,
 }
 
 #[allow(dead_code, reason = "decoded for the work of it")]
@@ -120,8 +109,11 @@ fn count<'b, W: Wire<'b>>(
 }
 
 #[inline(always)]
-fn full<'b, W: Wire<'b>, S: Store>(orders: &'b Orders, out: &mut Output) -> Result<(), Refused> {
-    each(orders, out, |payload, last, chunk| {
+fn full<'b, W: Wire<'b>, S: Store>(
+    payloads: &'b Payloads,
+    out: &mut Output,
+) -> Result<(), Refused> {
+    each(payloads, out, |payload, last, chunk| {
         let mut wire = W::new(body(payload, last)?);
         let order_id = wire.long()?;
         let region = wire.text()?;
@@ -164,10 +156,10 @@ fn full<'b, W: Wire<'b>, S: Store>(orders: &'b Orders, out: &mut Output) -> Resu
 
 #[inline(always)]
 fn some<'b, W: Wire<'b>, S: Store, const FILTER_FIRST: bool>(
-    orders: &'b Orders,
+    payloads: &'b Payloads,
     out: &mut Output,
 ) -> Result<(), Refused> {
-    each(orders, out, |payload, last, chunk| {
+    each(payloads, out, |payload, last, chunk| {
         let mut wire = W::new(body(payload, last)?);
         let order_id = wire.long()?;
         let region = wire.text()?;
@@ -205,8 +197,8 @@ macro_rules! passes {
         /// Everything is decoded before the filter.
         #[inline(never)]
         pub(in crate::avro) fn full(
-            orders: &crate::avro::orders::Orders,
-            out: &mut crate::avro::output::Output,
+            orders: &crate::avro::shared::Payloads,
+            out: &mut crate::avro::shared::Output,
         ) -> Result<(), Refused> {
             super::full::<$wire<'_>, $store>(orders, out)
         }
@@ -214,8 +206,8 @@ macro_rules! passes {
         /// Only what the row needs is kept.
         #[inline(never)]
         pub(in crate::avro) fn projected(
-            orders: &crate::avro::orders::Orders,
-            out: &mut crate::avro::output::Output,
+            orders: &crate::avro::shared::Payloads,
+            out: &mut crate::avro::shared::Output,
         ) -> Result<(), Refused> {
             super::some::<$wire<'_>, $store, false>(orders, out)
         }
@@ -223,8 +215,8 @@ macro_rules! passes {
         /// As `projected`, and what is behind the filter's field is read for orders that pass.
         #[inline(never)]
         pub(in crate::avro) fn pushdown(
-            orders: &crate::avro::orders::Orders,
-            out: &mut crate::avro::output::Output,
+            orders: &crate::avro::shared::Payloads,
+            out: &mut crate::avro::shared::Output,
         ) -> Result<(), Refused> {
             super::some::<$wire<'_>, $store, true>(orders, out)
         }

@@ -1,7 +1,7 @@
 //! Tuned: varints from one load of eight bytes, text that is ASCII looked at once, rows stored behind one capacity check.
 
-use super::unchecked::{store, text};
 use super::{FIRST_MILLIS, LAST_MILLIS, Refused, Row, Store, Wire};
+use crate::avro::shared::{store, text};
 
 super::passes!(Tuned, Reserved);
 

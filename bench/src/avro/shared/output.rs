@@ -52,13 +52,20 @@ impl Output {
     #[cold]
     #[inline(never)]
     fn give_away(&mut self) {
-        self.bytes += self.chunk.len() as u64;
+        let chunk = std::mem::take(&mut self.chunk);
+        self.take(&chunk);
+        self.chunk = chunk;
+        self.chunk.clear();
+    }
+
+    /// Takes encoded rows that somebody else had in a buffer.
+    pub(crate) fn take(&mut self, rows: &[u8]) {
+        self.bytes += rows.len() as u64;
         if let Some(hash) = &mut self.hash {
-            for byte in &self.chunk {
+            for byte in rows {
                 *hash = (*hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
             }
         }
-        self.chunk.clear();
     }
 
     /// Adds to the number of rows.

@@ -8,7 +8,7 @@ use super::Row;
 
 /// The bytes as text, if they are UTF-8; bytes that are all ASCII are looked at once only.
 #[inline(always)]
-pub(super) fn text(bytes: &[u8]) -> Option<&str> {
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     if is_ascii(bytes) {
         // SAFETY: every byte is below 0x80, and such bytes are UTF-8.
         return Some(unsafe { std::str::from_utf8_unchecked(bytes) });
@@ -39,7 +39,7 @@ fn is_ascii(bytes: &[u8]) -> bool {
 
 /// Stores a row in RowBinary behind one check of the capacity.
 #[inline(always)]
-pub(super) fn store(row: &Row<'_>, out: &mut Vec<u8>) {
+pub(crate) fn store(row: &Row<'_>, out: &mut Vec<u8>) {
     let region = row.region.as_bytes();
     out.reserve(8 + MOST_OF_LENGTH + region.len() + 8 + 8 + 4);
     let mut end = Ends {
