@@ -10,6 +10,7 @@ mod two_steps;
 mod types;
 mod types_damaged;
 mod types_interop;
+mod written;
 
 /// What an application sees as `spate`.
 pub mod facade {
