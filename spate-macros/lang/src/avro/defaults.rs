@@ -1,6 +1,6 @@
 //! Whether a field's default is a value of the field's type, as the specification writes such values in JSON.
 //!
-//! A union's default is a value of its first branch. Bytes and fixed are strings whose characters are the bytes.
+//! A union's default is a value of the first branch that it fits, wherever that stands (specification 1.12). Bytes and fixed are strings whose characters are the bytes.
 
 use jsonc_parser::ast::{ObjectProp, Value};
 use jsonc_parser::common::Ranged;
@@ -34,7 +34,7 @@ pub(super) fn judge(defaults: &[FieldDefault], names: &[Named], file: &SourceFil
             &STRICT,
         );
         let value = parsed.ok()?.value?;
-        let misfit = compare(&value, &field.ty, names, true).err()?;
+        let misfit = compare(&value, &field.ty, names).err()?;
         Some(Finding {
             code: Code::SchemaInvalid,
             place: file.place(default.offset + misfit.offset),
@@ -55,9 +55,8 @@ struct Misfit {
     help: String,
 }
 
-/// Compares a default with the type of its field. `advise`: whether help is wanted, which takes a second look at the
-/// branches of a union; the outermost one gives it, or unions in unions would be looked at without end.
-fn compare(value: &Value<'_>, ty: &Type, names: &[Named], advise: bool) -> Result<(), Misfit> {
+/// Compares a default with the type of its field.
+fn compare(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> {
     let wrong = |expected: &str| misfit(value, format!("is {}, not {expected}", found(value)));
     match (&ty.kind, value) {
         (Kind::Null, Value::NullKeyword(_)) | (Kind::Boolean, Value::BooleanLit(_)) => Ok(()),
@@ -76,44 +75,60 @@ fn compare(value: &Value<'_>, ty: &Type, names: &[Named], advise: bool) -> Resul
         (Kind::Array(items), Value::Array(array)) => array
             .elements
             .iter()
-            .try_for_each(|item| compare(item, items, names, advise)),
+            .try_for_each(|item| compare(item, items, names)),
         (Kind::Array(_), _) => wrong("a list"),
         (Kind::Map(values), Value::Object(object)) => object
             .properties
             .iter()
-            .try_for_each(|entry| compare(&entry.value, values, names, advise)),
+            .try_for_each(|entry| compare(&entry.value, values, names)),
         (Kind::Map(_), _) => wrong("an object"),
-        (Kind::Union(branches), _) => union(value, branches, names, advise),
-        (Kind::Named(id), _) => named(value, &names[id.0], names, advise),
+        (Kind::Union(branches), _) => union(value, branches, names),
+        (Kind::Named(id), _) => named(value, &names[id.0], names),
     }
 }
 
-fn union(
-    value: &Value<'_>,
-    branches: &[Type],
-    names: &[Named],
-    advise: bool,
-) -> Result<(), Misfit> {
+fn union(value: &Value<'_>, branches: &[Type], names: &[Named]) -> Result<(), Misfit> {
     let Some(first) = branches.first() else {
         return misfit(value, "stands on a union without branches".to_owned());
     };
-    let Err(mut problem) = compare(value, first, names, false) else {
-        return Ok(());
-    };
-    if !advise {
-        return Err(problem);
-    }
-    let later = branches[1..]
+    match branches
         .iter()
-        .any(|branch| compare(value, branch, names, false).is_ok());
-    problem.help = match later {
-        true => "the default of a union is of its first branch: put that one first".to_owned(),
-        false => "the default of a union is of its first branch".to_owned(),
-    };
-    Err(problem)
+        .find(|branch| looks_like(value, branch, names))
+    {
+        Some(branch) => compare(value, branch, names),
+        None => {
+            let Err(mut problem) = compare(value, first, names) else {
+                return Ok(());
+            };
+            problem.help = "the default of a union is a value of one of its branches".to_owned();
+            Err(problem)
+        }
+    }
 }
 
-fn named(value: &Value<'_>, named: &Named, names: &[Named], advise: bool) -> Result<(), Misfit> {
+/// Whether a default is meant as a value of this branch. It is looked at from outside: looking inside for each branch would
+/// double the steps with every level.
+fn looks_like(value: &Value<'_>, branch: &Type, names: &[Named]) -> bool {
+    match (&branch.kind, value) {
+        (Kind::Array(_), Value::Array(_)) | (Kind::Map(_), Value::Object(_)) => true,
+        (Kind::Array(_) | Kind::Map(_), _) => false,
+        (Kind::Named(id), Value::Object(object)) => match &names[id.0].definition {
+            Definition::Record(fields) => {
+                let has = |name: &str| {
+                    let mut entries = object.properties.iter();
+                    entries.any(|entry| entry.name.as_str() == name)
+                };
+                fields
+                    .iter()
+                    .all(|field| field.default.is_some() || has(&field.name))
+            }
+            _ => false,
+        },
+        _ => compare(value, branch, names).is_ok(),
+    }
+}
+
+fn named(value: &Value<'_>, named: &Named, names: &[Named]) -> Result<(), Misfit> {
     let wrong = |expected: String| misfit(value, format!("is {}, not {expected}", found(value)));
     match (&named.definition, value) {
         (Definition::Enum { symbols, .. }, Value::StringLit(text)) => {
@@ -140,7 +155,7 @@ fn named(value: &Value<'_>, named: &Named, names: &[Named], advise: bool) -> Res
             for field in fields {
                 let is_its = |entry: &&ObjectProp<'_>| entry.name.as_str() == field.name;
                 match object.properties.iter().find(is_its) {
-                    Some(entry) => compare(&entry.value, &field.ty, names, advise)?,
+                    Some(entry) => compare(&entry.value, &field.ty, names)?,
                     None if field.default.is_some() => {}
                     None => {
                         return misfit(value, format!("has no value for field `{}`", field.name));

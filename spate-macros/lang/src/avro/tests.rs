@@ -1,5 +1,7 @@
 //! What the schema model understands and what it says about mistakes.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::files::{Finding, SourceFile};
 
@@ -288,7 +290,10 @@ fn a_default_is_a_value_of_its_field() {
         (r#""P""#, r#"{"x":1}"#, ""),
         (r#""P""#, r#"{"x":1,"y":2,"z":3}"#, ""),
         (maybe, "null", ""),
+        (maybe, r#""x""#, ""),
         (r#"["string","null"]"#, r#""x""#, ""),
+        (r#"["string","null"]"#, "null", ""),
+        (r#"["string","P"]"#, r#"{"x":1}"#, ""),
         (
             r#""int""#,
             r#""1""#,
@@ -334,18 +339,18 @@ fn a_default_is_a_value_of_its_field() {
         ),
         (
             maybe,
-            r#""x""#,
-            "1: is a string, not null; the default of a union is of its first branch: put that one first",
-        ),
-        (
-            maybe,
             "1",
-            "1: is `1`, not null; the default of a union is of its first branch",
+            "1: is `1`, not null; the default of a union is a value of one of its branches",
         ),
         (
-            r#"["string","null"]"#,
-            "null",
-            "1: is null, not a string; the default of a union is of its first branch: put that one first",
+            r#"["string","P"]"#,
+            r#"{"x":"y"}"#,
+            "6: is a string, not an integer of 32 bits",
+        ),
+        (
+            r#"["string","P"]"#,
+            r#"{"y":1}"#,
+            "1: is an object, not a string; the default of a union is a value of one of its branches",
         ),
     ] {
         assert_eq!(of_default(ty, default), said, "{ty} {default}");
@@ -391,4 +396,59 @@ proptest::proptest! {
         let text = r#"{"type":"record","name":"a.R","fields":[{"name":"r","type":["null",{"type":"map","values":"R"}],"default":null}]}"#;
         let _ = parse(&SourceFile::in_memory("x.avsc", text.get(..cut).unwrap_or(text)));
     }
+}
+
+#[test]
+fn a_schema_may_use_types_of_files_that_are_read_before_it() {
+    let file = SourceFile::in_memory;
+    let line = file(
+        "line.avsc",
+        r#"{"type":"record","name":"Line","namespace":"shop","fields":[
+            {"name":"unit","type":{"type":"enum","name":"Unit","symbols":["KG","M"]}}]}"#,
+    );
+    let part = file(
+        "part.avsc",
+        r#"{"type":"record","name":"Part","namespace":"shop","fields":[{"name":"line","type":"Line"}]}"#,
+    );
+    let order = file(
+        "order.avsc",
+        r#"{"type":"record","name":"Order","namespace":"shop","fields":[
+            {"name":"lines","type":{"type":"array","items":"shop.Line"}},
+            {"name":"part","type":"Part"},{"name":"unit","type":"Unit"}]}"#,
+    );
+    let schema = parse_with(&order, &[line.clone(), part.clone()]).expect("a schema");
+    let find = |name: &str| schema.all().find(|(_, named)| named.name == name);
+    let (id, named) = find("shop.Order").expect("the record");
+    assert_eq!(named.file.written(), "order.avsc");
+    let (_, unit) = find("shop.Unit").expect("the enum");
+    assert_eq!((unit.file.written(), unit.short()), ("line.avsc", "Unit"));
+    assert_eq!(
+        schema.canonical(id),
+        concat!(
+            r#"{"name":"shop.Order","type":"record","fields":[{"name":"lines","type":{"type":"array","items":"#,
+            r#"{"name":"shop.Line","type":"record","fields":[{"name":"unit","type":{"name":"shop.Unit","type":"enum","symbols":["KG","M"]}}]}}},"#,
+            r#"{"name":"part","type":{"name":"shop.Part","type":"record","fields":[{"name":"line","type":"shop.Line"}]}},"#,
+            r#"{"name":"unit","type":"shop.Unit"}]}"#
+        ),
+        "as one text that needs no other file"
+    );
+    let wrong = |file: &Arc<SourceFile>, with: &[Arc<SourceFile>]| {
+        let (file, found) = parse_with(file, with).expect_err("mistakes");
+        let found = &found[0];
+        format!(
+            "{} {} {}",
+            file.written(),
+            found.code.entry().id,
+            found.message
+        )
+    };
+    assert_eq!(
+        wrong(&order, &[part.clone(), line.clone()]),
+        "part.avsc SP073 unknown type `Line`"
+    );
+    assert_eq!(
+        wrong(&order, &[line.clone(), line.clone()]),
+        "line.avsc SP074 `shop.Line` is defined a second time"
+    );
+    assert_eq!(wrong(&part, &[]), "part.avsc SP073 unknown type `Line`");
 }
