@@ -9,6 +9,13 @@ pub fn pipeline_impl(input: TokenStream) -> TokenStream {
     spate_lang::pipeline::expand(input.into()).into()
 }
 
+/// What `spate::avro_schema!` calls, with `[$crate]` in front of the user's tokens.
+#[doc(hidden)]
+#[proc_macro]
+pub fn avro_schema_impl(input: TokenStream) -> TokenStream {
+    spate_lang::derive::avro_schema(input.into(), &spate_lang::files::manifest_dir()).into()
+}
+
 /// Reads a struct from an Avro record: `#[avro(schema = "schemas/order.avsc")]`.
 ///
 /// The struct declares the fields that it wants, in any order; the decoder passes over the others. Every field is
@@ -70,6 +77,13 @@ pub fn row(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(AvroRecordOff, attributes(avro))]
 pub fn avro_record_off(_: TokenStream) -> TokenStream {
     spate_lang::derive::feature_off("AvroRecord", "avro").into()
+}
+
+/// `avro_schema!` where the feature `avro` is off.
+#[doc(hidden)]
+#[proc_macro]
+pub fn avro_schema_off(_: TokenStream) -> TokenStream {
+    spate_lang::derive::feature_off("avro_schema!", "avro").into()
 }
 
 /// `AvroEnum` where the feature `avro` is off.

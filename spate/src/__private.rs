@@ -1,5 +1,9 @@
 //! What generated code names. Not an interface: it changes with the macros.
 
+#[cfg(feature = "avro")]
+pub use spate_macros::avro_schema_impl;
+#[cfg(not(feature = "avro"))]
+pub use spate_macros::avro_schema_off as avro_schema_impl;
 pub use spate_macros::pipeline_impl;
 pub use spate_runtime::capture::Capture;
 pub use spate_runtime::decode::{Bytes, Decoder, decoder};

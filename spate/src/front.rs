@@ -39,6 +39,32 @@ macro_rules! pipeline {
     ($($tokens:tt)*) => { $crate::__feature_kafka! { [$crate] [] $($tokens)* } };
 }
 
+/// Declares the types of an Avro schema file: for each record a struct, for each enum and each union of several types an enum, all
+/// public, with `#[derive(AvroRecord)]`, `AvroEnum` and `AvroUnion`.
+///
+/// They borrow from the payload, have the schema's documentation, and are named as there, in Rust's spelling: `order_line` is `OrderLine`, the union of its
+/// field `origin` is `OrderLineOrigin`. Namespaces are left out; where two types would have one name, both have theirs in front
+/// (`shop.Line` is `ShopLine`). Put the call into a module of its own if other names are near.
+///
+/// - The path starts at the directory of the crate's `Cargo.toml`.
+/// - `with = ["..", ..]`: schema files whose types that one uses, in an order in which each comes before its users. Their types are
+///   not declared here but have to be in scope: call the macro for each file.
+/// - `owned`: `String` and `Vec` in place of what borrows.
+///
+/// ```ignore
+/// mod schema {
+///     spate::avro_schema!("schemas/order.avsc");
+/// }
+///
+/// spate::pipeline! {
+///     orders { kafka -> avro::<schema::Order> -> map(to_row) -> clickhouse::<OrderRow> }
+/// }
+/// ```
+#[macro_export]
+macro_rules! avro_schema {
+    ($($tokens:tt)*) => { $crate::__private::avro_schema_impl! { [$crate] $($tokens)* } };
+}
+
 /// One link of the chain that collects the features: adds its name if the feature is on, and calls the next.
 macro_rules! feature {
     ($d:tt $feature:literal, $name:ident, $this:ident => $next:ident) => {

@@ -55,7 +55,7 @@
 //! | `avro-tls` | TLS to the schema registry (rustls) |
 //! | `avro-container` | Avro container files (`avro::container`) |
 //! | `kafka-tls` | TLS and SASL for it (OpenSSL, built from source; needs perl) |
-//! | `avro` | the `avro` decoder, `#[derive(AvroRecord)]`, `AvroEnum` and `AvroUnion` |
+//! | `avro` | the `avro` decoder, `#[derive(AvroRecord)]`, `AvroEnum` and `AvroUnion`, `avro_schema!` |
 //! | `avro-chrono`, `avro-time` | dates and times are also read into the types of these crates |
 //! | `avro-uuid`, `avro-rust-decimal` | UUIDs and decimals are also read into the types of these crates |
 //! | `clickhouse` | the `clickhouse` sink and `#[derive(Row)]` |

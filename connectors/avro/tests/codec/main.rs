@@ -2,6 +2,7 @@
 #![deny(warnings)]
 
 mod damaged;
+mod generated;
 mod hygiene;
 mod interop;
 mod records;
@@ -14,6 +15,9 @@ mod written;
 
 /// What an application sees as `spate`.
 pub mod facade {
+    pub use spate_avro as avro;
+    pub use spate_macros::{AvroEnum, AvroRecord, AvroUnion};
+
     /// Where derives find the codec.
     pub mod __private {
         pub use spate_avro as avro;

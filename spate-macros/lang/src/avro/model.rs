@@ -269,6 +269,11 @@ impl Schema {
 
     /// Whether a record can contain itself, at whatever depth.
     pub fn is_recursive(&self, id: NameId) -> bool {
+        self.reaches(id, id)
+    }
+
+    /// Whether a record can contain another, at whatever depth.
+    pub fn reaches(&self, id: NameId, other: NameId) -> bool {
         let mut reached = vec![false; self.names.len()];
         let mut open: Vec<&Type> = self.fields(id).iter().map(|field| &field.ty).collect();
         while let Some(ty) = open.pop() {
@@ -281,7 +286,7 @@ impl Schema {
                 _ => {}
             }
         }
-        reached[id.0]
+        reached[other.0]
     }
 
     /// Whether a record's schema, written as one text, would be nested deeper than readers of JSON go.

@@ -11,7 +11,7 @@ mod tests;
 
 use proc_macro2::{Span, TokenStream};
 
-pub use avro::{avro_enum, avro_union, expand as avro_record};
+pub use avro::{avro_enum, avro_schema, avro_union, expand as avro_record};
 pub use row::expand as row;
 
 use crate::diagnostic::{Diagnostic, Errors};

@@ -107,6 +107,54 @@ fn a_recursive_record_counts_its_depth() {
 }
 
 #[test]
+fn a_schema_becomes_the_types_that_a_user_would_write() {
+    std::fs::write(
+        DIR.join("names.avsc"),
+        r#"{"type": "record", "name": "order_line", "namespace": "shop", "doc": "A line.", "fields": [
+            {"name": "type", "type": "string", "doc": "What it is."},
+            {"name": "self", "type": ["null", "order_line"]},
+            {"name": "unit", "type": {"type": "enum", "name": "Unit", "symbols": ["KILO_GRAM", "KiloGram", "m"]}},
+            {"name": "other", "type": {"type": "record", "name": "Unit", "namespace": "other", "fields": []}},
+            {"name": "value", "type": ["int", "string", {"type": "map", "values": "order_line"}]},
+            {"name": "values", "type": {"type": "array", "items": ["int", "string", {"type": "map", "values": "order_line"}]}},
+            {"name": "ids", "type": {"type": "array", "items": {"type": "string", "logicalType": "uuid"}}}]}"#,
+    )
+    .expect("a file");
+    let expand = |input: &str| super::avro_schema(input.parse().expect("tokens"), &DIR);
+    insta::assert_snapshot!("avro_schema", pretty(expand(r#"[::spate] "names.avsc""#)));
+    let owned = pretty(expand(r#"[::spate] "names.avsc", owned"#));
+    assert!(!owned.contains("'a") && !owned.contains("Seq"), "{owned}");
+    std::fs::write(
+        DIR.join("inside.avsc"),
+        r#"{"type": "record", "name": "R", "fields": [
+            {"name": "a", "type": ["int", {"type": "array", "items": ["int", "string"]}]}]}"#,
+    )
+    .expect("a file");
+    for (input, said) in [
+        (
+            "[::spate] \"inside.avsc\"",
+            "[SP078] a union inside of a union cannot be generated\nhelp: declare the types by hand, and leave the field out or read it with `FromAvro`",
+        ),
+        (
+            "[::spate]",
+            "[SP084] unexpected end of input, expected string literal\nhelp: write `avro_schema!(\"path/from/Cargo.toml\")`",
+        ),
+        (
+            "[::spate] \"names.avsc\", owned, owned",
+            "[SP084] this option is given twice\nhelp: write `avro_schema!(\"path/from/Cargo.toml\")`",
+        ),
+        (
+            "[::spate] \"names.avsc\", ownd",
+            "[SP084] unknown option `ownd`; did you mean `owned`?\nhelp: write `avro_schema!(\"path/from/Cargo.toml\")`",
+        ),
+    ] {
+        let text = expand(input).to_string();
+        let quoted = format!("{said:?}");
+        assert!(text.contains(&quoted), "{input}: {text}");
+    }
+}
+
+#[test]
 fn a_row_becomes_straight_line_code_in_the_order_of_the_table() {
     let text = pretty(row(r#"#[row(table = "orders.sql")]
         struct OrderRow<'a> { note: Option<&'a str>, region: &'a str, #[row(rename = "order_id")] id: u64 }"#));

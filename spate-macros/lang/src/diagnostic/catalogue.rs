@@ -119,6 +119,7 @@ catalogue! {
     EnumSymbol = "SP081", "A symbol of an Avro enum has no variant, or a variant has no symbol.", "";
     UnionShape = "SP082", "`#[derive(AvroUnion)]` stands on something that it cannot derive, or its attribute is wrong.", "";
     UnionBranch = "SP083", "A branch of an Avro union has no variant, or a variant has no branch.", "";
+    SchemaMacro = "SP084", "`avro_schema!` is called with something else than a schema file and its options.", "";
 
     // Table definitions and `#[derive(Row)]`.
     TableFile = "SP090", "A table definition cannot be read.", "";

@@ -95,6 +95,19 @@ fn macros(source: &str, features: &str, directory: &Path) -> Vec<Said> {
                 (derives(&mut item.attrs), item.to_token_stream())
             }
             Stmt::Item(Item::Enum(mut item)) => (derives(&mut item.attrs), item.to_token_stream()),
+            Stmt::Macro(call)
+                if call
+                    .mac
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|last| last.ident == "avro_schema") =>
+            {
+                let inside = call.mac.tokens;
+                let answer = derive::avro_schema(quote::quote!([::spate] #inside), directory);
+                errors(answer, &mut said);
+                continue;
+            }
             _ => continue,
         };
         if attrs.contains("AvroRecord") {

@@ -6,6 +6,7 @@
 
 mod emit;
 mod enums;
+mod generate;
 mod matching;
 mod shape;
 mod unions;
@@ -13,6 +14,7 @@ mod variants;
 mod wire;
 
 pub use enums::expand as avro_enum;
+pub use generate::expand as avro_schema;
 pub use unions::expand as avro_union;
 
 use std::path::Path;

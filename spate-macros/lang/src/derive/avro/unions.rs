@@ -131,7 +131,7 @@ fn find<'a>(
 }
 
 /// What a branch is called: its type's name, without a namespace.
-fn branch_name<'a>(schema: &'a Schema, branch: &Type) -> &'a str {
+pub(super) fn branch_name<'a>(schema: &'a Schema, branch: &Type) -> &'a str {
     match &branch.kind {
         Kind::Null => "null",
         Kind::Boolean => "boolean",
