@@ -96,7 +96,7 @@ fn a_file_that_changes_moves_or_is_gone_is_seen_by_the_next_build_and_its_return
     user.replace("lines.sql", "sku UInt64", "sku String, region String");
     user.fails(
         "a column was added",
-        &["[SP095] column `region String` (files/lines.sql:1)"],
+        &["[SP095] column `region String` (files/lines.sql:1:55)"],
     );
     user.replace("lines.sql", ", region String", "");
     user.builds("the table is what it was");
