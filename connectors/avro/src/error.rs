@@ -126,6 +126,26 @@ pub enum AvroErrorKind {
         /// Why, as the type's [`FromWire`](crate::FromWire) says it.
         why: &'static str,
     },
+    /// A symbol of the writer's enum that the reader's has not, and no default stands for.
+    #[error(
+        "symbol {symbol} of the writer's enum is none of the compiled one, which has no default"
+    )]
+    UnknownSymbol {
+        /// The writer's number of it.
+        symbol: usize,
+    },
+    /// A branch of the writer's union that the reader has nothing for.
+    #[error("branch {branch} of the writer's union cannot be read as the compiled type")]
+    UnreadableBranch {
+        /// The writer's number of it.
+        branch: usize,
+    },
+    /// What a record of another schema becomes with defaults and promotions is out of proportion.
+    #[error("by the compiled schema the record has more than {most} bytes")]
+    TooLarge {
+        /// The bound.
+        most: usize,
+    },
     /// A recursive record is nested too deeply.
     #[error("records are nested more than {} deep", crate::wire::MAX_DEPTH)]
     TooDeep,

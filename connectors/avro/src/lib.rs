@@ -20,6 +20,7 @@ mod logical;
 pub mod pushdown;
 mod record;
 mod registry;
+mod resolve;
 mod schemas;
 mod seq;
 mod steps;

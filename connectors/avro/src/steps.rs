@@ -7,7 +7,7 @@ use crate::error::AvroError;
 /// # Errors
 /// The given one.
 #[inline(always)]
-pub fn field<T>(name: &'static str, result: Result<T, AvroError>) -> Result<T, AvroError> {
+pub fn field<T>(name: &str, result: Result<T, AvroError>) -> Result<T, AvroError> {
     match result {
         Ok(value) => Ok(value),
         Err(error) => Err(error.at(name)),

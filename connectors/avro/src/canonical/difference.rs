@@ -27,7 +27,7 @@ impl Canonical {
         compare(self, compiled, String::new())
     }
 
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Canonical::Primitive(name, None) => (*name).to_owned(),
             Canonical::Primitive(name, Some(logical)) => match logical.precision_and_scale {

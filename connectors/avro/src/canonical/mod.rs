@@ -12,7 +12,7 @@ mod tests;
 
 use std::fmt;
 
-pub(crate) use parse::{parse, parse_with};
+pub(crate) use parse::{Extra, Extras, parse, parse_reader, parse_with};
 
 /// Why a schema text cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -14,16 +14,41 @@ pub(crate) fn parse(text: &str) -> Result<Canonical, SchemaError> {
 /// Reads a schema text that uses types of others, in whatever order these are. What it uses stands where it is used first, so that the
 /// outcome is what one text with all types in it would give.
 pub(crate) fn parse_with(text: &str, others: &[String]) -> Result<Canonical, SchemaError> {
+    Ok(parse_all(text, others)?.0)
+}
+
+/// Reads the schema of a reader, with what its canonical form leaves out and resolution needs.
+pub(crate) fn parse_reader(text: &str) -> Result<(Canonical, Extras), SchemaError> {
+    parse_all(text, &[])
+}
+
+fn parse_all(text: &str, others: &[String]) -> Result<(Canonical, Extras), SchemaError> {
     let value = json(text)?;
     let mut parser = Parser {
         defined: HashSet::new(),
         others: HashMap::new(),
         inside_others: 0,
+        extras: Extras::default(),
     };
     for other in others {
         definitions(&json(other)?, "", &mut parser.others);
     }
-    parser.ty(&value, "")
+    let schema = parser.ty(&value, "")?;
+    Ok((schema, parser.extras))
+}
+
+/// What a canonical form leaves out, by the full name of the type.
+pub(crate) type Extras = HashMap<String, Extra>;
+
+/// What is left out of one type.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    /// Other full names of the type.
+    pub(crate) aliases: Vec<String>,
+    /// Other names and the default of each field, in the fields' order.
+    pub(crate) fields: Vec<(Vec<String>, Option<Value>)>,
+    /// The symbol that stands for unknown ones.
+    pub(crate) symbol: Option<String>,
 }
 
 fn json(text: &str) -> Result<Value, SchemaError> {
@@ -85,6 +110,7 @@ struct Parser {
     others: HashMap<String, (Value, String)>,
     /// How deep inside a type of another text.
     inside_others: usize,
+    extras: Extras,
 }
 
 fn error<T>(message: impl Into<String>) -> Result<T, SchemaError> {
@@ -158,6 +184,7 @@ impl Parser {
                     return error(format!("record `{name}` has no list of fields"));
                 };
                 let mut fields: Vec<(String, Canonical)> = Vec::with_capacity(list.len());
+                let mut extras = Vec::with_capacity(list.len());
                 let mut names = HashSet::new();
                 for field in list {
                     let (Some(Value::String(field_name)), Some(ty)) =
@@ -172,7 +199,9 @@ impl Parser {
                         return error(format!("record `{name}` has two fields `{field_name}`"));
                     }
                     fields.push((field_name.clone(), self.ty(ty, &namespace)?));
+                    extras.push((strings(field.get("aliases")), field.get("default").cloned()));
                 }
+                self.extra(&name).fields = extras;
                 Ok(Canonical::Record(name, fields))
             }
             "enum" => {
@@ -192,6 +221,10 @@ impl Parser {
                     }
                     symbols.push(symbol.to_owned());
                 }
+                self.extra(&name).symbol = object
+                    .get("default")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned);
                 Ok(Canonical::Enum(name, symbols))
             }
             "fixed" => {
@@ -224,6 +257,10 @@ impl Parser {
         }
     }
 
+    fn extra(&mut self, name: &str) -> &mut Extra {
+        self.extras.entry(name.to_owned()).or_default()
+    }
+
     /// The full name of a definition and the namespace inside it.
     fn define(
         &mut self,
@@ -244,11 +281,24 @@ impl Parser {
                 alias.split('.').try_for_each(checked)?;
             }
         }
+        let aliases = strings(object.get("aliases"));
+        self.extra(&name).aliases = aliases
+            .into_iter()
+            .map(|alias| match alias.contains('.') {
+                true => alias,
+                false => full(&namespace, &alias),
+            })
+            .collect();
         match self.defined.insert(name.clone()) {
             true => Ok((name, namespace)),
             false => error(format!("it defines `{name}` twice")),
         }
     }
+}
+
+fn strings(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn union(branches: Vec<Canonical>) -> Result<Canonical, SchemaError> {
