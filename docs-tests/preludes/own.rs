@@ -4,6 +4,7 @@ use spate::connector::{OpenError, Section};
 use spate::connector::decode::{Decode, DecoderKind, Reader, SharedDecoder};
 use spate::connector::error::{ConnectorError, DecodeError, RowError};
 use spate::connector::record::Record;
+use spate::connector::scratch::Scratch;
 use spate::connector::sink::{RowEncoder, RowInfo, Sink, SinkKind};
 use spate::connector::source::{OpenContext, Source, SourceKind};
 
@@ -43,7 +44,7 @@ impl<'b> Decode<'b, &'b str> for Text {
         Reader { record: "text", schema: None }
     }
 
-    fn decode(_: &mut (), record: &Record<'b>) -> Result<&'b str, DecodeError> {
+    fn decode(_: &mut (), record: &Record<'b>, _: &'b Scratch) -> Result<&'b str, DecodeError> {
         std::str::from_utf8(record.payload()).map_err(DecodeError::new)
     }
 }

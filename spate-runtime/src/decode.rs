@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::config::{OpenError, Section};
 use crate::error::{ConnectorError, DecodeError};
 use crate::record::{Batch, Record};
+use crate::scratch::Scratch;
 use crate::source::OpenContext;
 use crate::thread::Thread;
 
@@ -85,11 +86,15 @@ pub trait Decode<'b, R>: DecoderKind {
     /// What start-up knows of `R`.
     fn reader() -> Reader;
 
-    /// Decodes one record.
+    /// Decodes one record. It may borrow from the payload, and from bytes that are kept in `scratch`.
     ///
     /// # Errors
     /// The payload is not what the schema says; the stage's `on_error` decides.
-    fn decode(thread: &mut Self::Thread, record: &Record<'b>) -> Result<R, DecodeError>;
+    fn decode(
+        thread: &mut Self::Thread,
+        record: &Record<'b>,
+        scratch: &'b Scratch,
+    ) -> Result<R, DecodeError>;
 }
 
 /// A witness of the record type: lets start-up read its schema although only a closure names it.
@@ -160,7 +165,11 @@ impl<'b> Decode<'b, &'b [u8]> for Bytes {
     }
 
     #[inline(always)]
-    fn decode(_: &mut NoState, record: &Record<'b>) -> Result<&'b [u8], DecodeError> {
+    fn decode(
+        _: &mut NoState,
+        record: &Record<'b>,
+        _: &'b Scratch,
+    ) -> Result<&'b [u8], DecodeError> {
         Ok(record.payload())
     }
 }

@@ -26,6 +26,7 @@ mod output;
 pub mod pipeline;
 pub mod record;
 pub mod runtime;
+pub mod scratch;
 pub mod sink;
 pub mod source;
 pub mod stage;

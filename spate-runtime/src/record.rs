@@ -3,6 +3,7 @@
 //! Nothing here allocates or knows of a client library. A [`Record`] is one cache line; what all records of a batch
 //! share (topic, partition) stands in the [`Batch`].
 
+use crate::scratch::Scratch;
 use std::fmt;
 use std::sync::Arc;
 
@@ -203,6 +204,8 @@ pub struct Batch<'b> {
     partition: i32,
     records: &'b [Record<'b>],
     next_offset: i64,
+    /// Of the driver that runs the batch.
+    scratch: Option<&'b Scratch>,
 }
 
 impl<'b> Batch<'b> {
@@ -219,6 +222,29 @@ impl<'b> Batch<'b> {
             partition: partition.number,
             records,
             next_offset,
+            scratch: None,
+        }
+    }
+
+    /// The batch as its driver runs it: with room for what a decoder has to make.
+    #[must_use]
+    pub(crate) fn with_scratch<'s>(&self, scratch: &'s Scratch) -> Batch<'s>
+    where
+        'b: 's,
+    {
+        Batch {
+            scratch: Some(scratch),
+            ..*self
+        }
+    }
+
+    /// Room for what a decoder has to make; for generated code.
+    #[doc(hidden)]
+    #[inline]
+    pub fn scratch(&self) -> &'b Scratch {
+        match self.scratch {
+            Some(scratch) => scratch,
+            None => unreachable!("a kernel gets its batches from a driver"),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::decode::{Decode, Decoder};
 use crate::error::{DecodeError, RowError, StageError};
 use crate::output::SinkOutput;
 use crate::record::{Meta, Record};
+use crate::scratch::Scratch;
 use crate::sink::{RowEncoder, SinkWitness};
 
 /// Decodes a payload.
@@ -18,11 +19,12 @@ pub fn decode<'b, D, R>(
     _: Decoder<D, R>,
     thread: &mut D::Thread,
     record: &Record<'b>,
+    scratch: &'b Scratch,
 ) -> Result<R, DecodeError>
 where
     D: Decode<'b, R>,
 {
-    D::decode(thread, record)
+    D::decode(thread, record, scratch)
 }
 
 /// Whether the record stays.

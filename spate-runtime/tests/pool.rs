@@ -165,7 +165,7 @@ fn pipeline() -> Pipeline {
             Ok(thread.drive(|batch: &Batch<'_>, out: &mut Output| {
                 for record in batch.records() {
                     out.begin(record);
-                    let r = match stage::decode(decoder, &mut decode, record) {
+                    let r = match stage::decode(decoder, &mut decode, record, batch.scratch()) {
                         Ok(r) => r,
                         Err(e) => return Err(out.fail(1, e)),
                     };

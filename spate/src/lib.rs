@@ -105,7 +105,7 @@ pub use spate_macros::{
 /// What connectors are made of: the contracts of sources, decoders and sinks.
 pub mod connector {
     pub use spate_runtime::config::{OpenError, Section};
-    pub use spate_runtime::{decode, error, record, sink, source, time};
+    pub use spate_runtime::{decode, error, record, scratch, sink, source, time};
 }
 
 /// The Avro decoder's types.

@@ -7,6 +7,7 @@ use spate_runtime::config::{OpenError, Section};
 use spate_runtime::decode::{Decode, DecoderKind, Gate, Reader, SharedDecoder};
 use spate_runtime::error::{ConnectorError, DecodeError};
 use spate_runtime::record::Record;
+use spate_runtime::scratch::Scratch;
 use spate_runtime::source::OpenContext;
 
 use crate::config::DecoderConfig;
@@ -14,7 +15,7 @@ use crate::framing::{Framing, FramingError, confluent, is_id, single_object};
 use crate::gate::IdGate;
 use crate::record::{AvroRecord, decode_body};
 use crate::registry::Client;
-use crate::schemas::{KnownIds, Schemas, Verdict};
+use crate::schemas::{KnownIds, KnownPlans, Schemas, Verdict};
 
 /// The `avro` decoder: payloads to records with `#[derive(AvroRecord)]`.
 ///
@@ -37,6 +38,10 @@ pub struct AvroThread {
     fingerprint: u64,
     known: KnownIds,
     schemas: Arc<Schemas>,
+    /// How records of other schemas are read.
+    plans: KnownPlans,
+    /// A record by its plan, before it is kept.
+    buffer: Vec<u8>,
 }
 
 struct AvroDecoder {
@@ -90,6 +95,8 @@ impl DecoderKind for Avro {
             fingerprint: decoder.schemas.fingerprint(),
             known: KnownIds::new(),
             schemas: Arc::clone(&decoder.schemas),
+            plans: KnownPlans::default(),
+            buffer: Vec::new(),
         }
     }
 }
@@ -103,53 +110,92 @@ impl<'b, R: AvroRecord<'b>> Decode<'b, R> for Avro {
     }
 
     #[inline(always)]
-    fn decode(thread: &mut AvroThread, record: &Record<'b>) -> Result<R, DecodeError> {
-        let body = thread.body(record)?;
-        decode_body(body, record.payload().len()).map_err(DecodeError::new)
+    fn decode(
+        thread: &mut AvroThread,
+        record: &Record<'b>,
+        scratch: &'b Scratch,
+    ) -> Result<R, DecodeError> {
+        let (body, size) = thread.body(record, scratch)?;
+        decode_body(body, size).map_err(DecodeError::new)
     }
 }
 
 impl AvroThread {
-    /// The record behind the framing, once its schema is known to be the compiled one.
+    /// The record behind the framing by the compiled schema, and the size that its errors count from the end of.
     #[inline(always)]
-    pub(crate) fn body<'b>(&mut self, record: &Record<'b>) -> Result<&'b [u8], DecodeError> {
+    pub(crate) fn body<'b>(
+        &mut self,
+        record: &Record<'b>,
+        scratch: &'b Scratch,
+    ) -> Result<(&'b [u8], usize), DecodeError> {
         let payload = record.payload();
-        match self.framing {
-            Framing::Raw => Ok(payload),
+        let body = match self.framing {
+            Framing::Raw => payload,
             Framing::SingleObject => match single_object(payload) {
-                Ok((found, body)) if found == self.fingerprint => Ok(body),
-                Ok((found, _)) => Err(DecodeError::new(FramingError::Fingerprint {
-                    found,
-                    compiled: self.fingerprint,
-                })),
-                Err(error) => Err(DecodeError::new(error)),
+                Ok((found, body)) if found == self.fingerprint => body,
+                Ok((found, _)) => {
+                    return Err(DecodeError::new(FramingError::Fingerprint {
+                        found,
+                        compiled: self.fingerprint,
+                    }));
+                }
+                Err(error) => return Err(DecodeError::new(error)),
             },
             Framing::Confluent => match confluent(payload) {
-                Ok((id, body)) if self.known.is_last(id) => Ok(body),
+                Ok((id, body)) if self.known.is_last(id) => body,
                 Ok((id, body)) => {
-                    self.turn_to(id)?;
-                    Ok(body)
+                    if self.turn_to(id)? {
+                        body
+                    } else {
+                        let resolved = self.resolved(id, body, payload.len())?;
+                        let body = scratch.keep(resolved);
+                        return Ok((body, body.len()));
+                    }
                 }
-                Err(error) => Err(DecodeError::new(error)),
+                Err(error) => return Err(DecodeError::new(error)),
             },
+        };
+        Ok((body, payload.len()))
+    }
+
+    /// Another id than the last record's: whether it is the compiled schema's. If not, there is a plan for it.
+    fn turn_to(&mut self, id: u32) -> Result<bool, DecodeError> {
+        if self.plans.get(id).is_some() {
+            return Ok(false);
+        }
+        match self.known.contains(id) {
+            true => Ok(true),
+            false => self.look_up(id),
         }
     }
 
-    /// Another id than the last record's.
     #[cold]
-    fn turn_to(&mut self, id: u32) -> Result<(), DecodeError> {
-        if self.known.contains(id) {
-            return Ok(());
-        }
+    fn look_up(&mut self, id: u32) -> Result<bool, DecodeError> {
         if !is_id(id) {
             return Err(DecodeError::new(FramingError::Id { id }));
         }
         match self.schemas.verdict(id) {
             Verdict::Same => {
                 self.known.add(id);
-                Ok(())
+                Ok(true)
+            }
+            Verdict::Resolve(plan) => {
+                self.plans.add(id, plan);
+                Ok(false)
             }
             Verdict::Refused(reason) => Err(DecodeError::new(reason.to_string())),
         }
+    }
+
+    /// The record as the compiled schema has it.
+    fn resolved(&mut self, id: u32, body: &[u8], size: usize) -> Result<&[u8], DecodeError> {
+        self.buffer.clear();
+        match self.plans.get(id) {
+            Some(plan) => plan
+                .run(body, size, &mut self.buffer)
+                .map_err(DecodeError::new)?,
+            None => unreachable!("turned to a plan"),
+        }
+        Ok(&self.buffer)
     }
 }

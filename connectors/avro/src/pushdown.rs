@@ -7,6 +7,7 @@
 use spate_runtime::decode::Decoder;
 use spate_runtime::error::DecodeError;
 use spate_runtime::record::Record;
+use spate_runtime::scratch::Scratch;
 
 use crate::kind::{Avro, AvroThread};
 use crate::record::AvroRecord;
@@ -71,9 +72,10 @@ pub fn decode_upto<'b, R: AvroRecord<'b>, const N: usize>(
     _: Decoder<Avro, R>,
     thread: &mut AvroThread,
     record: &Record<'b>,
+    scratch: &'b Scratch,
 ) -> Result<(R, Reader<'b>), DecodeError> {
-    let body = thread.body(record)?;
-    let mut reader = Reader::new(body, record.payload().len());
+    let (body, size) = thread.body(record, scratch)?;
+    let mut reader = Reader::new(body, size);
     let partial = R::decode_upto::<N>(&mut reader).map_err(DecodeError::new)?;
     Ok((partial, reader))
 }

@@ -16,16 +16,19 @@ use spate_runtime::error::ConnectorError;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::canonical::{Canonical, SchemaError, parse, parse_with};
+use crate::canonical::{Canonical, Extras, SchemaError, parse_reader, parse_with};
 use crate::framing::is_id;
 use crate::limits;
 use crate::registry::{Answer, Client, Found};
+use crate::resolve::Plan;
 
 /// What is known of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It is the compiled schema.
     Same,
+    /// Its records become records of the compiled schema by a plan.
+    Resolve(Arc<Plan>),
     /// Its records cannot be decoded: what to say of each.
     Refused(Arc<str>),
 }
@@ -42,7 +45,7 @@ pub(crate) enum Known {
     /// It is the compiled schema.
     Same,
     /// There is a verdict, and it is another one.
-    Refused,
+    Other,
     /// Not yet.
     Wait,
 }
@@ -51,6 +54,8 @@ pub(crate) enum Known {
 pub(crate) struct Schemas {
     record: &'static str,
     compiled: Canonical,
+    /// Its aliases and defaults.
+    extras: Extras,
     table: Mutex<HashMap<u32, Entry>>,
     stopped: OnceLock<ConnectorError>,
     /// Until the latest schema of the configured subject is compared.
@@ -80,7 +85,7 @@ impl Schemas {
         ids: &[u32],
         registry: Option<(Client, Handle)>,
     ) -> Result<Arc<Self>, SchemaError> {
-        let compiled = parse(schema)?;
+        let (compiled, extras) = parse_reader(schema)?;
         let known = ids
             .iter()
             .map(|id| (*id, Entry::Known(Verdict::Same, None)))
@@ -93,6 +98,7 @@ impl Schemas {
         let schemas = Arc::new(Schemas {
             record,
             compiled,
+            extras,
             table: Mutex::new(known),
             stopped: OnceLock::new(),
             starting: AtomicBool::new(false),
@@ -126,7 +132,7 @@ impl Schemas {
             Some(Entry::Known(verdict, until)) if until.is_none_or(|until| now < until) => {
                 return match verdict {
                     Verdict::Same => Known::Same,
-                    Verdict::Refused(_) => Known::Refused,
+                    Verdict::Resolve(_) | Verdict::Refused(_) => Known::Other,
                 };
             }
             Some(Entry::Known(verdict, _)) => Some(verdict.clone()),
@@ -140,7 +146,7 @@ impl Schemas {
                 "schema id {id} is not one of `deserializer.schema_ids`, and no registry is set to ask"
             );
             table.insert(id, Entry::Known(Verdict::Refused(reason.into()), None));
-            return Known::Refused;
+            return Known::Other;
         };
         table.insert(id, Entry::Asked(before));
         drop(table);
@@ -206,15 +212,15 @@ impl Schemas {
             Some(Answer::Schema(found)) => {
                 let id = found.id.unwrap_or_default();
                 match self.judge(id, &found) {
-                    Verdict::Same => {
+                    Verdict::Refused(reason) => Some(format!(
+                        "the latest schema of the subject `{subject}` does not fit: {reason}"
+                    )),
+                    fits => {
                         if is_id(id) {
-                            self.settle(id, Verdict::Same, None);
+                            self.settle(id, fits, None);
                         }
                         None
                     }
-                    Verdict::Refused(reason) => Some(format!(
-                        "the latest schema of the subject `{subject}` is another one: {reason}"
-                    )),
                 }
             }
             Some(Answer::Unusable(reason)) => Some(format!(
@@ -276,12 +282,19 @@ impl Schemas {
     fn judge(&self, id: u32, found: &Found) -> Verdict {
         let refused = match parse_with(&found.text, &found.others) {
             Err(error) => format!("schema id {id} cannot be used: {error}"),
-            Ok(writer) => match writer.difference(&self.compiled) {
-                None => return Verdict::Same,
-                Some(difference) => {
+            Ok(writer) if writer == self.compiled => return Verdict::Same,
+            Ok(writer) => match Plan::new(&writer, &self.compiled, &self.extras) {
+                Ok(plan) => {
+                    tracing::info!(
+                        id,
+                        "records with this schema id are resolved to the compiled schema"
+                    );
+                    return Verdict::Resolve(Arc::new(plan));
+                }
+                Err(incompatible) => {
                     let record = self.record;
                     format!(
-                        "schema id {id} differs from the compiled schema `{record}` {difference}: resolution is not available yet"
+                        "schema id {id} cannot be read as the compiled schema `{record}`, {incompatible}"
                     )
                 }
             },
@@ -298,6 +311,26 @@ fn next_pause(pause: &mut Duration, wanted: Option<Duration>) -> Duration {
         .clamp(limits::FIRST_PAUSE, limits::LONGEST_PAUSE);
     *pause = (*pause * 2).min(limits::LONGEST_PAUSE);
     now
+}
+
+/// Plans that a thread has at hand, for the ids of other schemas.
+#[derive(Debug, Default)]
+pub(crate) struct KnownPlans(Vec<(u32, Arc<Plan>)>);
+
+impl KnownPlans {
+    /// The plan for that id's records.
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> Option<&Plan> {
+        let plan = self.0.iter().find(|(known, _)| *known == id);
+        plan.map(|(_, plan)| &**plan)
+    }
+
+    pub(crate) fn add(&mut self, id: u32, plan: Arc<Plan>) {
+        if self.0.len() == limits::IDS_PER_THREAD {
+            self.0.clear();
+        }
+        self.0.push((id, plan));
+    }
 }
 
 /// Ids of the compiled schema that a thread has seen: the last one first, without a lock.
@@ -383,7 +416,7 @@ mod tests {
         schemas.settle(7, refused("unknown"), Some(until));
         assert_eq!(
             schemas.ask(7, until - Duration::from_millis(1)),
-            Known::Refused
+            Known::Other
         );
         assert_eq!(schemas.ask(7, until), Known::Wait, "forgotten");
         assert_eq!(

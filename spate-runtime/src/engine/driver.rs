@@ -20,6 +20,7 @@ use crate::failure::{Failure, FailureSlot, panic_text};
 use crate::limits::DRIVER_IDLE;
 use crate::output::Output;
 use crate::record::Batch;
+use crate::scratch::Scratch;
 use crate::source::{Fetched, LaneId, SourceLane};
 use crate::time::Time;
 
@@ -65,6 +66,8 @@ pub struct Driver {
     lanes: Vec<Lane>,
     output: Output,
     gate: Option<Box<dyn Gate>>,
+    /// For the batch that is being run; empty between batches.
+    scratch: Scratch,
     batch_records: usize,
     stopping: bool,
     seal_all: bool,
@@ -84,6 +87,7 @@ impl Driver {
             lanes: Vec::new(),
             output,
             gate,
+            scratch: Scratch::new(),
             batch_records,
             stopping: false,
             seal_all: false,
@@ -256,9 +260,13 @@ impl Driver {
                 Err(error) => return Err(lane_failure(&**lane, error.to_string())),
             }
         }
-        let (output, gate) = (&mut self.output, &mut self.gate);
+        let (output, gate, scratch) = (&mut self.output, &mut self.gate, &self.scratch);
         let mut outcome = Ok(false);
-        lane.read(&mut |batch| outcome = run_batch(batch, tracker, gate, output, now, kernel));
+        lane.read(&mut |batch| {
+            let batch = &batch.with_scratch(scratch);
+            outcome = run_batch(batch, tracker, gate, output, now, kernel);
+        });
+        self.scratch.clear();
         match outcome {
             Ok(ran) => {
                 *held = !ran;

@@ -52,7 +52,7 @@ pub fn numbers() -> Pipeline {
                         out.tombstone(1);
                         continue;
                     }
-                    let r = match stage::decode(decoder, &mut decode, record) {
+                    let r = match stage::decode(decoder, &mut decode, record, batch.scratch()) {
                         Ok(r) => r,
                         Err(e) => return Err(out.fail(1, e)),
                     };

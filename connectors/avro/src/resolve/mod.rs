@@ -15,22 +15,22 @@
 mod defaults;
 mod plan;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
-
-pub(crate) use run::limit;
 
 /// What to do with a value of the writer's, by its number in the plan.
 type NodeId = usize;
 
 /// How records of one writer's schema become records of the compiled one.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     nodes: Vec<Node>,
     root: NodeId,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Node {
     /// No bytes.
     Null,
@@ -75,21 +75,21 @@ enum Node {
     Into(u32, NodeId),
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Step {
     Skip(String, NodeId),
     Keep(String, NodeId),
     Default(Vec<u8>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     /// The writer's field of that number.
     Field(usize, NodeId),
     Default(Vec<u8>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Branch {
     Read(NodeId),
     /// The reader has nothing for it: an error of the records that have it.

@@ -22,6 +22,7 @@ impl Plan {
             nodes: Vec::new(),
             made: HashMap::new(),
             path: Vec::new(),
+            least: HashMap::new(),
         };
         let root = planner.resolve(writer, reader)?;
         Ok(Plan {
@@ -60,6 +61,8 @@ struct Planner<'s> {
     /// Records that have a node: by the writer's name, and the reader's or none where it is passed over.
     made: HashMap<(&'s str, Option<&'s str>), NodeId>,
     path: Vec<String>,
+    /// The fewest bytes that a record of the writer's takes, by its name.
+    least: HashMap<&'s str, usize>,
 }
 
 impl<'s> Planner<'s> {
@@ -111,7 +114,7 @@ impl<'s> Planner<'s> {
         let (writer, reader) = (self.their(writer), self.our(reader));
         match (writer, reader) {
             (Canonical::Union(theirs), _) => self.branches(theirs, reader),
-            (_, Canonical::Union(ours)) => self.into_union(writer, ours),
+            (_, Canonical::Union(ours)) => self.one_of(writer, ours),
             (
                 Canonical::Primitive(there, their_logical),
                 Canonical::Primitive(here, our_logical),
@@ -174,27 +177,27 @@ impl<'s> Planner<'s> {
         item: NodeId,
         theirs: &'s Canonical,
     ) -> Result<NodeId, Incompatible> {
-        let least = self.least(theirs, &mut Vec::new());
+        let least = self.least(theirs);
         Ok(self.add(Node::Blocks { keys, item, least }))
     }
 
     /// The fewest bytes that a value of the writer's takes.
-    fn least(&self, ty: &'s Canonical, inside: &mut Vec<&'s str>) -> usize {
+    fn least(&mut self, ty: &'s Canonical) -> usize {
         match self.their(ty) {
             Canonical::Primitive("null", _) => 0,
             Canonical::Primitive("float", _) => 4,
             Canonical::Primitive("double", _) => 8,
             Canonical::Fixed(_, size, _) => *size,
             Canonical::Record(name, fields) => {
-                // A record on its own path takes at least a branch or an end of blocks somewhere on it.
-                if inside.contains(&name.as_str()) {
-                    return 0;
+                if let Some(least) = self.least.get(name.as_str()) {
+                    return *least;
                 }
-                inside.push(name);
-                let sum = fields.iter().fold(0usize, |sum, (_, ty)| {
-                    sum.saturating_add(self.least(ty, inside))
-                });
-                inside.pop();
+                // Less than it takes where it stands inside itself: a bound from below all the same.
+                self.least.insert(name, 0);
+                let sum = fields
+                    .iter()
+                    .fold(0usize, |sum, (_, ty)| sum.saturating_add(self.least(ty)));
+                self.least.insert(name, sum);
                 sum
             }
             _ => 1,
@@ -231,31 +234,28 @@ impl<'s> Planner<'s> {
     }
 
     /// A value of the writer's into the first branch that has its very type, else into the first that can hold it.
-    fn into_union(
+    fn one_of(
         &mut self,
         writer: &'s Canonical,
         ours: &'s [Canonical],
     ) -> Result<NodeId, Incompatible> {
-        let order = |very: bool| ours.iter().enumerate().filter(move |_| very || !very);
-        let very = order(true).filter(|(_, branch)| self.very(writer, self.our(branch)));
-        let candidates: Vec<(usize, &Canonical)> = very.chain(order(false)).collect();
-        let mut first = None;
-        for (number, branch) in candidates {
+        let (very, others): (Vec<_>, Vec<_>) = ours
+            .iter()
+            .enumerate()
+            .partition(|(_, branch)| self.very(writer, self.our(branch)));
+        // What the branch of the very type lacks says best what is wrong.
+        let mut lacks = None;
+        let same = very.len();
+        for (n, (number, branch)) in very.into_iter().chain(others).enumerate() {
             match self.resolve(writer, branch) {
                 Ok(node) => return Ok(self.add(Node::Into(number as u32, node))),
-                // The branch of the very type says best what is wrong.
-                Err(error) => first = first.or(Some(error)),
+                Err(error) if n < same => lacks = lacks.or(Some(error)),
+                Err(_) => {}
             }
         }
-        match first {
-            Some(error)
-                if ours
-                    .iter()
-                    .any(|branch| self.very(writer, self.our(branch))) =>
-            {
-                Err(error)
-            }
-            _ => self.fail(format!(
+        match lacks {
+            Some(error) => Err(error),
+            None => self.fail(format!(
                 "{} there fits no branch of {} here",
                 writer.describe(),
                 Canonical::Union(ours.to_vec()).describe()
@@ -326,7 +326,8 @@ impl<'s> Planner<'s> {
         match planned {
             Ok(node) => self.nodes[id] = node,
             Err(error) => {
-                self.made.remove(&(there, Some(here)));
+                // What was made meanwhile may lead to it.
+                self.made.retain(|_, made| *made < id);
                 return Err(error);
             }
         }
@@ -429,7 +430,7 @@ impl<'s> Planner<'s> {
                 self.add(node)
             }
             Canonical::Array(items) => {
-                let (item, least) = (self.pass(items), self.least(items, &mut Vec::new()));
+                let (item, least) = (self.pass(items), self.least(items));
                 self.add(Node::Blocks {
                     keys: false,
                     item,
@@ -437,7 +438,7 @@ impl<'s> Planner<'s> {
                 })
             }
             Canonical::Map(values) => {
-                let (item, least) = (self.pass(values), self.least(values, &mut Vec::new()));
+                let (item, least) = (self.pass(values), self.least(values));
                 self.add(Node::Blocks {
                     keys: true,
                     item,

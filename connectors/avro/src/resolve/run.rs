@@ -7,7 +7,7 @@ use crate::wire::Reader;
 
 /// The most that a payload of `size` bytes may become: defaults and promotions make records longer, and an array of items without bytes
 /// must not fill the memory with their defaults.
-pub(crate) fn limit(size: usize) -> usize {
+fn limit(size: usize) -> usize {
     const ROOM: usize = 1 << 20;
     const EACH: usize = 256;
     size.saturating_mul(EACH).saturating_add(ROOM)
@@ -87,7 +87,7 @@ impl Runner<'_> {
             Node::Symbols(ours) => {
                 let symbol = reader.symbol(ours.len())?;
                 match ours[symbol] {
-                    Some(ours) => number(out, ours),
+                    Some(ours) => number(out, u64::from(ours)),
                     None => return Err(reader.error(AvroErrorKind::UnknownSymbol { symbol })),
                 }
                 Ok(())
@@ -133,9 +133,18 @@ impl Runner<'_> {
                 recursive,
             } => {
                 enter(reader, *recursive)?;
-                let mut places = Vec::with_capacity(fields.len());
-                for (name, skip) in fields {
-                    places.push(reader.fork());
+                // Room for most records; a wider one allocates.
+                let mut few: [Reader<'_>; 16] = std::array::from_fn(|_| reader.fork());
+                let mut many = Vec::new();
+                let places = match few.get_mut(..fields.len()) {
+                    Some(places) => places,
+                    None => {
+                        many.resize_with(fields.len(), || reader.fork());
+                        &mut many[..]
+                    }
+                };
+                for ((name, skip), place) in fields.iter().zip(&mut *places) {
+                    *place = reader.fork();
                     field(name, self.node(*skip, reader, &mut Nowhere))?;
                 }
                 for wanted in wanted {
@@ -160,7 +169,7 @@ impl Runner<'_> {
                 }
             }
             Node::Into(branch, node) => {
-                number(out, *branch);
+                number(out, u64::from(*branch));
                 self.node(*node, reader, out)
             }
         }
@@ -182,7 +191,7 @@ impl Runner<'_> {
                 out.put(&[0]);
                 return Ok(());
             }
-            number(out, block.count as u32);
+            number(out, block.count as u64);
             for _ in 0..block.count {
                 if keys {
                     copied(reader, out, |reader| reader.bytes().map(drop))?;
@@ -225,9 +234,10 @@ fn copied<'b, O: Out>(
 
 /// A count, a branch or a symbol.
 #[inline(always)]
-fn number<O: Out>(out: &mut O, value: u32) {
-    let mut left = u64::from(value) << 1;
-    let mut bytes = [0u8; 5];
+fn number<O: Out>(out: &mut O, value: u64) {
+    // Far from the sign's bit: counts are bounded by the payload.
+    let mut left = value << 1;
+    let mut bytes = [0u8; 10];
     let mut length = 0;
     loop {
         bytes[length] = left as u8 & 0x7f;

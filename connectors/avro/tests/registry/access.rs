@@ -105,7 +105,7 @@ fn references_are_fetched_once_each_and_make_one_schema_in_any_order() {
     );
     server.script_path("/subjects/right/versions/1", &[referring(RIGHT, &[leaf])]);
     server.script_path("/subjects/leaf/versions/3", &[referring(LEAF, &[left])]);
-    // The compiled schema is another one, so the difference tells how far the parts were put together.
+    // The compiled schema does not fit, so the difference tells how far the parts were put together.
     let stage = stage(&[&server], "");
     let error = stage
         .run(&[framed(7, 1, "v")])
@@ -164,11 +164,11 @@ fn the_latest_schema_of_the_subject_is_compared_before_anything_runs() {
     assert_eq!(first.run(&[framed(7, 1, "v")]), [pair(1, "v")]);
     assert_eq!(server.asked().len(), 2);
 
-    let other = Pair::SCHEMA.replace("\"long\"", "\"int\"");
+    let other = Pair::SCHEMA.replace("\"long\"", "\"string\"");
     server.script_path(latest, &[referring(&other, &[])]);
     let message = stopped(&stage(&[&server], ", subject: pairs-value"), 7);
     assert!(
-        message.starts_with("the latest schema of the subject `pairs-value` is another one")
+        message.starts_with("the latest schema of the subject `pairs-value` does not fit")
             && message.contains("`key`"),
         "{message}"
     );

@@ -15,6 +15,7 @@ use spate_macros::AvroRecord;
 use spate_runtime::config::Config;
 use spate_runtime::decode::{Admit, Decode, DecoderKind, Gate, SharedDecoder};
 use spate_runtime::record::{Batch, Partition, Record};
+use spate_runtime::scratch::Scratch;
 use spate_runtime::source::OpenContext;
 use tokio::runtime::Runtime;
 
@@ -81,9 +82,10 @@ impl Stage {
         let admit = wait(&mut *self.gate(), payloads);
         assert!(matches!(admit, Admit::Ready), "{admit:?}");
         let mut thread = Avro::thread(&*self.decoder);
+        let scratch = Scratch::new();
         let decode = |payload: &Vec<u8>| {
             let record = Record::new(0, Some(payload));
-            let pair: Result<Pair<'_>, _> = Avro::decode(&mut thread, &record);
+            let pair: Result<Pair<'_>, _> = Avro::decode(&mut thread, &record, &scratch);
             pair.map(|pair| (pair.key, pair.value.to_owned()))
                 .map_err(|error| error.to_string())
         };
@@ -166,7 +168,10 @@ fn a_schema_that_is_not_the_compiled_one_is_an_error_of_its_records_only() {
         Pair::SCHEMA.replace("{\"name\":\"key\"", "{ \"doc\": \"x\", \"name\": \"key\"");
     assert_ne!(reformatted, Pair::SCHEMA);
     server.script(1, &[schema(&reformatted)]);
-    server.script(2, &[schema(&Pair::SCHEMA.replace("\"long\"", "\"int\""))]);
+    server.script(
+        2,
+        &[schema(&Pair::SCHEMA.replace("\"long\"", "\"string\""))],
+    );
     server.script(3, &[unknown()]);
     server.script(
         4,
@@ -188,7 +193,7 @@ fn a_schema_that_is_not_the_compiled_one_is_an_error_of_its_records_only() {
         [
             pair(4, "v"),
             refused(
-                "schema id 2 differs from the compiled schema `test.Pair` at field path `key`: int there, long here: resolution is not available yet"
+                "schema id 2 cannot be read as the compiled schema `test.Pair`, at field path `key`: string there cannot be read as long here"
             ),
             refused("unknown schema id 3: the registry does not have it"),
             refused("schema id 4 is a schema of type JSON, not Avro"),
@@ -199,6 +204,49 @@ fn a_schema_that_is_not_the_compiled_one_is_an_error_of_its_records_only() {
     // Verdicts stay: nothing is asked again.
     stage.run(&payloads);
     assert_eq!(server.asked().len(), 5);
+}
+
+#[test]
+fn records_of_other_schemas_are_resolved_beside_those_of_the_compiled_one() {
+    let server = Server::start();
+    let narrower = Pair::SCHEMA.replace("\"long\"", "\"int\"");
+    let turned = r#"{"type":"record","name":"Pair","namespace":"test","fields":[
+        {"name":"more","type":{"type":"array","items":"double"}},{"name":"value","type":["null","string"]},{"name":"key","type":"long"}]}"#;
+    server.script(1, &[schema(Pair::SCHEMA)]);
+    server.script(2, &[schema(&narrower)]);
+    server.script(3, &[schema(turned)]);
+    let stage = Stage::with_registry(&server, "");
+    let body = |value: &[u8]| [&[0][..], &3u32.to_be_bytes(), &[0][..], value].concat();
+    let results = stage.run(&[
+        framed(1, 1, "a"),
+        framed(2, 2, "b"),
+        body(&[2, 2, b'c', 6]),
+        framed(2, 4, "d"),
+        framed(1, 5, "e"),
+        body(&[0, 6]),
+        body(&[2, 2, 0xff, 6]),
+    ]);
+    let expected = [
+        pair(1, "a"),
+        pair(2, "b"),
+        pair(3, "c"),
+        pair(4, "d"),
+        pair(5, "e"),
+    ];
+    assert_eq!(results[..5], expected);
+    assert_eq!(
+        results[5],
+        Err("field `value`, byte 7 of 8: branch 0 of the writer's union cannot be read as the compiled type".to_owned()),
+        "null in the record of that writer is that record's error"
+    );
+    // What a text holds is looked at by the compiled decoder, as ever.
+    assert!(
+        results[6]
+            .as_ref()
+            .is_err_and(|error| error.contains("UTF-8")),
+        "{:?}",
+        results[6]
+    );
 }
 
 #[test]
@@ -310,13 +358,17 @@ fn single_objects_of_the_compiled_schema_are_records_and_others_name_both_finger
     let fingerprint = schema.fingerprint::<apache_avro::rabin::Rabin>().bytes;
     let mut payload = [&[0xc3, 0x01][..], &fingerprint, &[8, 2, b'v']].concat();
     let mut thread = Avro::thread(&*stage.decoder);
+    let scratch = Scratch::new();
     let pair: Pair<'_> =
-        Avro::decode(&mut thread, &Record::new(0, Some(&payload))).expect("a record");
+        Avro::decode(&mut thread, &Record::new(0, Some(&payload)), &scratch).expect("a record");
     assert_eq!(pair, Pair { key: 4, value: "v" });
     payload[2] ^= 0xff;
-    let error =
-        <Avro as Decode<'_, Pair<'_>>>::decode(&mut thread, &Record::new(0, Some(&payload)))
-            .expect_err("another schema");
+    let error = <Avro as Decode<'_, Pair<'_>>>::decode(
+        &mut thread,
+        &Record::new(0, Some(&payload)),
+        &scratch,
+    )
+    .expect_err("another schema");
     let said = error.to_string();
     assert!(
         said.contains("fingerprint") && said.contains("the compiled one is"),
@@ -329,13 +381,17 @@ fn raw_payloads_are_records_and_need_no_gate() {
     let stage = Stage::open("deserializer: { framing: raw }");
     assert!(stage.decoder.gate().is_none());
     let mut thread = Avro::thread(&*stage.decoder);
+    let scratch = Scratch::new();
     let payload = [8, 2, b'v'];
     let pair: Pair<'_> =
-        Avro::decode(&mut thread, &Record::new(0, Some(&payload))).expect("a record");
+        Avro::decode(&mut thread, &Record::new(0, Some(&payload)), &scratch).expect("a record");
     assert_eq!(pair, Pair { key: 4, value: "v" });
-    let error =
-        <Avro as Decode<'_, Pair<'_>>>::decode(&mut thread, &Record::new(0, Some(&payload[..2])))
-            .expect_err("cut");
+    let error = <Avro as Decode<'_, Pair<'_>>>::decode(
+        &mut thread,
+        &Record::new(0, Some(&payload[..2])),
+        &scratch,
+    )
+    .expect_err("cut");
     assert_eq!(
         error.to_string(),
         "field `value`, byte 2 of 2: the payload ends here, 1 more bytes are needed"

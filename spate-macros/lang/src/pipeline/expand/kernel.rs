@@ -88,7 +88,7 @@ fn decode(plan: &Plan, writer: Writer<'_>) -> TokenStream {
     let root = writer.root;
     let span = root.at(node.span);
     let helper = root.private("stage::decode", node.span);
-    let call = quote_spanned!(span=> #helper(decoder, &mut decode, record));
+    let call = quote_spanned!(span=> #helper(decoder, &mut decode, record, batch.scratch()));
     writer.or_else(call, node, Leave::Continue)
 }
 
@@ -104,7 +104,7 @@ impl Writer<'_> {
             helper("decode_rest"),
         );
         let Pushdown { ty, fields, .. } = pushdown;
-        let first = quote_spanned!(span=> #first::<_, __FIELDS>(decoder, &mut decode, record));
+        let first = quote_spanned!(span=> #first::<_, __FIELDS>(decoder, &mut decode, record, batch.scratch()));
         let first = self.tried(first, node, Leave::Continue);
         let rest = quote_spanned!(span=> #rest::<_, __FIELDS>(decoder, r, rest));
         let rest = self.or_else(rest, node, Leave::Continue);
