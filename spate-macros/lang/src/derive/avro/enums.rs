@@ -166,8 +166,7 @@ fn symbols<'a>(
     if !missing.is_empty() {
         let place = in_schema.file.place(in_schema.offset);
         let message = format!(
-            "enum `{name}` ({written}:{}) has symbols without a variant: {}",
-            place.line,
+            "enum `{name}` ({written}:{place}) has symbols without a variant: {}",
             list(&missing, "and")
         );
         let help = "every symbol needs a variant: a writer may write any of them";

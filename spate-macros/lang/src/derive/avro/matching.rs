@@ -101,8 +101,9 @@ impl Problem {
         let file = &schema.named(record).file;
         let place = file.place(in_schema.ty.offset);
         let (ty, written) = (schema.describe(&in_schema.ty), file.written());
-        let (name, line, message) = (&in_schema.name, place.line, self.message);
-        let message = format!("field `{name}` is {ty} in the schema ({written}:{line}), {message}");
+        let (name, message) = (&in_schema.name, self.message);
+        let message =
+            format!("field `{name}` is {ty} in the schema ({written}:{place}), {message}");
         let tokens = field.ty.to_token_stream();
         let diagnostic = Diagnostic::spanned(self.code, tokens, message);
         match (self.code, self.help.as_str()) {
