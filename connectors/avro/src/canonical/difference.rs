@@ -26,31 +26,6 @@ impl Canonical {
     pub(crate) fn difference(&self, compiled: &Canonical) -> Option<Difference> {
         compare(self, compiled, String::new())
     }
-
-    pub(crate) fn describe(&self) -> String {
-        match self {
-            Canonical::Primitive(name, None) => (*name).to_owned(),
-            Canonical::Primitive(name, Some(logical)) => match logical.precision_and_scale {
-                None => format!("{name} ({})", logical.name),
-                Some((precision, scale)) => {
-                    format!("{name} ({}({precision}, {scale}))", logical.name)
-                }
-            },
-            Canonical::Array(_) => "array".to_owned(),
-            Canonical::Map(_) => "map".to_owned(),
-            Canonical::Union(branches) => {
-                let branches: Vec<String> = branches.iter().map(Canonical::describe).collect();
-                format!("union of {}", branches.join(", "))
-            }
-            Canonical::Record(name, _) => format!("record {name}"),
-            Canonical::Enum(name, _) => format!("enum {name}"),
-            Canonical::Fixed(name, size, None) => format!("fixed {name} of {size} bytes"),
-            Canonical::Fixed(name, size, Some(logical)) => {
-                format!("fixed {name} of {size} bytes ({})", logical.name)
-            }
-            Canonical::Named(name) => format!("type {name}"),
-        }
-    }
 }
 
 fn compare(there: &Canonical, here: &Canonical, path: String) -> Option<Difference> {

@@ -5,6 +5,7 @@
 //! where they stand are dropped, as the specification wants readers to do. Schemas come from a registry, so nothing in
 //! here panics and nothing recurses deeper than the JSON parser allows.
 
+#[cfg(any(test, feature = "container"))]
 mod difference;
 mod parse;
 #[cfg(test)]
@@ -88,6 +89,34 @@ impl Canonical {
                 Canonical::Record(name, fields.into_iter().map(plain).collect())
             }
             Canonical::Enum(..) | Canonical::Named(_) => self,
+        }
+    }
+}
+
+impl Canonical {
+    /// A type as a reader would say it.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Canonical::Primitive(name, None) => (*name).to_owned(),
+            Canonical::Primitive(name, Some(logical)) => match logical.precision_and_scale {
+                None => format!("{name} ({})", logical.name),
+                Some((precision, scale)) => {
+                    format!("{name} ({}({precision}, {scale}))", logical.name)
+                }
+            },
+            Canonical::Array(_) => "array".to_owned(),
+            Canonical::Map(_) => "map".to_owned(),
+            Canonical::Union(branches) => {
+                let branches: Vec<String> = branches.iter().map(Canonical::describe).collect();
+                format!("union of {}", branches.join(", "))
+            }
+            Canonical::Record(name, _) => format!("record {name}"),
+            Canonical::Enum(name, _) => format!("enum {name}"),
+            Canonical::Fixed(name, size, None) => format!("fixed {name} of {size} bytes"),
+            Canonical::Fixed(name, size, Some(logical)) => {
+                format!("fixed {name} of {size} bytes ({})", logical.name)
+            }
+            Canonical::Named(name) => format!("type {name}"),
         }
     }
 }
