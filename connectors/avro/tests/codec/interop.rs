@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use spate_avro::{AvroRecord, TimestampMillis, decode_body};
 
 use crate::records::{Customer, Nothing, Order, Slim, Tree};
+use crate::types::{All, More};
 
 const ORDER: &str = include_str!("../schemas/order.avsc");
 
@@ -342,6 +343,11 @@ fn the_fingerprint_constant_is_that_of_the_runtimes_canonical_form() {
     assert_eq!(Order::FINGERPRINT, print(ORDER));
     assert_eq!(Order::FINGERPRINT, print(Order::SCHEMA));
     assert_eq!(Tree::FINGERPRINT, print(Tree::SCHEMA));
+    assert_eq!(All::FINGERPRINT, print(include_str!("../schemas/all.avsc")));
+    assert_eq!(
+        More::FINGERPRINT,
+        print(include_str!("../schemas/more.avsc"))
+    );
     assert_eq!(Customer::FINGERPRINT, print(Customer::SCHEMA));
     assert_eq!(
         Slim::FIELDS,

@@ -6,6 +6,8 @@ use spate_avro::{AvroError, AvroRecord, Reader, decode_body};
 
 use crate::interop::{encode, example};
 use crate::records::{Order, Slim, Tree};
+use crate::types::{All, Plain};
+use crate::types_interop;
 
 fn in_two_steps<'b, R: AvroRecord<'b>, const N: usize>(bytes: &'b [u8]) -> Result<R, AvroError> {
     let mut reader = Reader::new(bytes, bytes.len());
@@ -27,7 +29,7 @@ fn compare<'b, R: AvroRecord<'b> + std::fmt::Debug>(bytes: &'b [u8]) -> Result<(
             prop_assert_eq!(text(in_two_steps::<R, $n>(bytes)), whole.as_str(), "cut before field {}", $n);
         )*};
     }
-    at!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23);
+    at!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41);
     prop_assert_eq!(text(in_two_steps::<R, { usize::MAX }>(bytes)), whole);
     Ok(())
 }
@@ -50,6 +52,20 @@ proptest! {
         }
         compare::<Order<'_>>(&bytes)?;
         compare::<Slim>(&bytes)?;
+    }
+
+    #[test]
+    fn a_cut_anywhere_in_a_record_of_every_type_changes_nothing(
+        example in types_interop::example(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..2),
+    ) {
+        let mut bytes = types_interop::encode(types_interop::ALL, example.value());
+        for (place, byte) in damage {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        compare::<All<'_>>(&bytes)?;
+        compare::<Plain>(&bytes)?;
     }
 
     #[test]
@@ -76,6 +92,17 @@ fn fields_behind_the_cut_are_placeholders_and_a_record_without_one_moves_the_cut
     // `bill_to` is a record and has no placeholder, so everything up to it is read.
     assert_eq!(Order::SOLID, 19);
     assert!(Order::decode_upto::<1>(&mut Reader::new(&bytes, bytes.len())).is_err());
+}
+
+#[test]
+fn every_type_but_records_and_unions_has_a_placeholder() {
+    // `status`, an enum, is the ninth field; of what follows it nothing is there.
+    let bytes = [1, 10, 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0xff];
+    let plain = Plain::decode_upto::<9>(&mut Reader::new(&bytes, bytes.len()));
+    let plain = plain.expect_err("`chain` is a record, so the cut is behind it");
+    assert_eq!((plain.field(), Plain::SOLID), ("status_text", 23));
+    // `All` has a union and a chain of records; behind them nothing is read.
+    assert_eq!(All::SOLID, 23);
 }
 
 #[test]

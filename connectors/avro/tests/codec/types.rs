@@ -1,6 +1,7 @@
 //! Every type of the specification, as applications would declare it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use spate_avro::{
     BigDecimal, Date, Decimal, Duration, LocalTimestampMicros, LocalTimestampMillis,
@@ -8,6 +9,9 @@ use spate_avro::{
     TimestampNanos, Uuid,
 };
 use spate_macros::{AvroEnum, AvroRecord, AvroUnion};
+
+/// Maps of the same entries print alike with it.
+type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// All of them, borrowed where that is possible.
 #[derive(AvroRecord, Debug, PartialEq)]
@@ -31,7 +35,7 @@ pub(crate) struct All<'a> {
     pub(crate) nulls: Vec<()>,
     pub(crate) ages: Seq<'a, (&'a str, i32)>,
     pub(crate) names: Vec<(&'a str, &'a str)>,
-    pub(crate) places: HashMap<&'a str, Place<'a>>,
+    pub(crate) places: HashMap<&'a str, Place<'a>, Hasher>,
     pub(crate) origin: Origin<'a>,
     pub(crate) events: Seq<'a, Event<'a>>,
     pub(crate) maybe_status: Option<Status>,
@@ -64,7 +68,7 @@ pub(crate) struct Plain {
     pub(crate) digest: Vec<u8>,
     pub(crate) digests: Vec<[u8; 4]>,
     pub(crate) ages: BTreeMap<String, i64>,
-    pub(crate) names: HashMap<String, String>,
+    pub(crate) names: HashMap<String, String, Hasher>,
     pub(crate) chain: Box<Node>,
     pub(crate) day: i32,
     pub(crate) time_micros: i64,

@@ -380,7 +380,7 @@ proptest! {
         prop_assert_eq!(all.ages.iter().map(|(key, age)| (key.to_owned(), age)).collect::<BTreeMap<_, _>>(), example.ages.clone());
         let names: BTreeMap<&str, &str> = all.names.iter().copied().collect();
         prop_assert!(names.into_iter().eq(example.names.iter().map(|(key, name)| (&key[..], &name[..]))));
-        prop_assert_eq!(&all.places, &example.places.iter().map(|(key, place)| (&key[..], place_of(place))).collect::<HashMap<_, _>>());
+        prop_assert_eq!(&all.places, &example.places.iter().map(|(key, place)| (&key[..], place_of(place))).collect::<HashMap<_, _, _>>());
         let origin = match &example.origin {
             OriginExample::Nowhere => Origin::Nowhere,
             OriginExample::Text(text) => Origin::Text(text),
@@ -422,7 +422,7 @@ proptest! {
         prop_assert!(plain.statuses.iter().copied().eq(all.statuses));
         prop_assert_eq!((&plain.digest[..], &plain.digests), (&example.digest[..], &example.digests));
         prop_assert!(plain.ages.iter().map(|(key, age)| (key.clone(), *age)).eq(example.ages.iter().map(|(key, age)| (key.clone(), i64::from(*age)))));
-        prop_assert_eq!(&plain.names, &example.names.clone().into_iter().collect::<HashMap<_, _>>());
+        prop_assert_eq!(&plain.names, &example.names.clone().into_iter().collect::<HashMap<_, _, _>>());
         prop_assert_eq!(chain(&plain.chain), example.chain);
         prop_assert_eq!((plain.day, plain.time_micros, plain.local_nanos, plain.only_at), (day, longs[0], longs[6], longs[7]));
         prop_assert_eq!(plain.amount, example.amount.to_be_bytes());

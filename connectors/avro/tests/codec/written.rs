@@ -45,7 +45,7 @@ fn is_the_first(bytes: &[u8]) {
     let place = |city, zip| Place { city, zip };
     assert_eq!(
         all.places,
-        HashMap::from([("home", place("Ulm", Some(89_073)))])
+        HashMap::from_iter([("home", place("Ulm", Some(89_073)))])
     );
     assert_eq!(all.origin, Origin::Somewhere(place("Bonn", None)));
     assert_eq!(
