@@ -60,10 +60,12 @@ pub(crate) enum Kind {
     Abroad,
     /// The array's block has a negative count and a size, as some writers do.
     Sized,
+    /// Written with a schema of before: `schemas/order_before.avsc`.
+    Before,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 3] = [Kind::Plain, Kind::Abroad, Kind::Sized];
+    pub(crate) const ALL: [Kind; 4] = [Kind::Plain, Kind::Abroad, Kind::Sized, Kind::Before];
 
     /// The file of the payloads; their offsets are in one beside it.
     pub(crate) fn path(self, dir: &Path) -> PathBuf {
@@ -75,6 +77,7 @@ impl Kind {
             Kind::Plain => "orders",
             Kind::Abroad => "not_ascii",
             Kind::Sized => "sized_blocks",
+            Kind::Before => "schema_before",
         }
     }
 }
@@ -98,11 +101,15 @@ fn order(kind: Kind, n: i64, random: &mut SplitMix, out: &mut Vec<u8>) {
         _ => &REGIONS,
     };
     string(regions[random.below(16) as usize], out);
+    if kind == Kind::Before {
+        long(n % 100_000, out);
+    }
     long(random.below(1_000_000) as i64, out);
     if random.below(2) == 0 {
-        long(0, out);
+        if kind != Kind::Before {
+            long(0, out);
+        }
     } else {
-        long(1, out);
         let mut note = String::new();
         for _ in 0..random.below(41) {
             note.push(char::from(b'a' + random.below(26) as u8));
@@ -110,7 +117,10 @@ fn order(kind: Kind, n: i64, random: &mut SplitMix, out: &mut Vec<u8>) {
         if kind == Kind::Abroad {
             note.push('é');
         }
-        string(&note, out);
+        if kind != Kind::Before {
+            long(1, out);
+            string(&note, out);
+        }
     }
     long(FIRST_PLACED_AT + random.below(86_400_000 * 365) as i64, out);
     let mut lines = Vec::new();

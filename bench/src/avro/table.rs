@@ -17,6 +17,9 @@ const JUDGED: [(&str, &str); 3] = [
     ("pushdown", "instr_vs_hand_pushdown"),
 ];
 
+/// Records of another schema take at most so many times the instructions of one of the compiled schema.
+const RESOLVING_LIMIT: f64 = 2.5;
+
 /// Libraries with what they are judged by, and how many times our instructions they take at least.
 const OTHERS: [(&str, &str, f64); 2] = [
     ("spate_best", "spate_best_vs_us", 5.0),
@@ -70,6 +73,9 @@ pub(crate) fn print(measured: &[Measured]) -> bool {
             line += &format!(" {title}={:.2}", ratio(name));
         }
     }
+    let resolving = ratio("resolving");
+    met &= resolving <= RESOLVING_LIMIT;
+    line += &format!(" resolving_vs_straight={resolving:.2}");
     println!("{line}");
     met
 }

@@ -42,6 +42,7 @@ pub use logical::{
     Uuid,
 };
 pub use record::{AvroRecord, decode_body};
+pub use resolve::Resolution;
 pub use seq::{Item, ItemOf, Iter, Seq};
 #[doc(hidden)]
 pub use steps::field;

@@ -20,6 +20,51 @@ mod tests;
 
 use std::fmt;
 
+use crate::canonical::{SchemaError, parse, parse_reader};
+use crate::error::AvroError;
+use crate::record::AvroRecord;
+
+/// How records of a writer's schema become records of a compiled one: what the `avro` stage does by itself, for those who read Avro otherwise.
+///
+/// ```
+/// use spate_avro::{AvroRecord, Resolution};
+///
+/// /// Turns a record of the schema `writer` into one of `R`'s.
+/// fn resolve<'b, R: AvroRecord<'b>>(writer: &str, body: &[u8]) -> Option<Vec<u8>> {
+///     let resolution = Resolution::new::<R>(writer).ok()?;
+///     let mut out = Vec::new();
+///     resolution.apply(body, body.len(), &mut out).ok()?;
+///     Some(out)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Resolution(Plan);
+
+impl Resolution {
+    /// Compares the schema text of a writer with the schema of `R`.
+    ///
+    /// # Errors
+    /// The text is no schema, or no record of it can be read: says why, by the field's path.
+    pub fn new<'b, R: AvroRecord<'b>>(writer: &str) -> Result<Self, SchemaError> {
+        let (reader, extras) = parse_reader(R::SCHEMA)?;
+        let plan = Plan::new(&parse(writer)?, &reader, &extras);
+        plan.map(Resolution).map_err(|incompatible| {
+            SchemaError(format!(
+                "it cannot be read as `{}`, {incompatible}",
+                R::NAME
+            ))
+        })
+    }
+
+    /// Appends to `out` what the record in `body` is by the schema of `R`; `body` is the end of a payload of `size` bytes.
+    ///
+    /// # Errors
+    /// The body is no record of the writer's schema, or has something in it that `R`'s schema has nothing for.
+    pub fn apply(&self, body: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
+        self.0.run(body, size, out)
+    }
+}
+
 /// What to do with a value of the writer's, by its number in the plan.
 type NodeId = usize;
 
@@ -27,6 +72,8 @@ type NodeId = usize;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     nodes: Vec<Node>,
+    /// Which nodes leave their bytes as they are, by their numbers.
+    same: Vec<bool>,
     root: NodeId,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::run::unchanged;
 use super::{Branch, Incompatible, Node, NodeId, Plan, Step, Wanted, defaults};
 use crate::canonical::{Canonical, Extra, Extras, Logical};
 
@@ -26,6 +27,7 @@ impl Plan {
         };
         let root = planner.resolve(writer, reader)?;
         Ok(Plan {
+            same: unchanged(&planner.nodes),
             nodes: planner.nodes,
             root,
         })

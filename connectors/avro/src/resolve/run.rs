@@ -13,37 +13,6 @@ fn limit(size: usize) -> usize {
     size.saturating_mul(EACH).saturating_add(ROOM)
 }
 
-/// Where the bytes go.
-trait Out {
-    fn put(&mut self, bytes: &[u8]);
-    fn len(&self) -> usize;
-}
-
-impl Out for Vec<u8> {
-    #[inline(always)]
-    fn put(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        Vec::len(self)
-    }
-}
-
-/// For what is passed over.
-struct Nowhere;
-
-impl Out for Nowhere {
-    #[inline(always)]
-    fn put(&mut self, _: &[u8]) {}
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        0
-    }
-}
-
 impl Plan {
     /// Appends to `out` what the record in `body` is by the compiled schema; `body` is the end of a payload of `size` bytes.
     ///
@@ -53,6 +22,7 @@ impl Plan {
         let mut reader = Reader::new(body, size);
         Runner {
             nodes: &self.nodes,
+            same: &self.same,
             most: out.len() + limit(size),
         }
         .node(self.root, &mut reader, out)?;
@@ -62,70 +32,43 @@ impl Plan {
 
 struct Runner<'p> {
     nodes: &'p [Node],
+    /// Which nodes leave their bytes as they are.
+    same: &'p [bool],
     most: usize,
 }
 
 impl Runner<'_> {
-    fn node<O: Out>(
+    /// Writes what a value of the writer's becomes.
+    fn node(
         &self,
         id: NodeId,
         reader: &mut Reader<'_>,
-        out: &mut O,
+        out: &mut Vec<u8>,
     ) -> Result<(), AvroError> {
+        if self.same[id] {
+            let before = reader.rest();
+            self.pass(id, reader)?;
+            out.extend_from_slice(read(before, reader));
+            return Ok(());
+        }
         match &self.nodes[id] {
-            Node::Null => Ok(()),
-            Node::Boolean => copied(reader, out, |reader| reader.boolean().map(drop)),
-            Node::Int => copied(reader, out, |reader| reader.int().map(drop)),
-            Node::Long => copied(reader, out, Reader::skip_long),
-            Node::Float => copied(reader, out, |reader| reader.skip(4)),
-            Node::Double => copied(reader, out, |reader| reader.skip(8)),
-            Node::Text => copied(reader, out, |reader| reader.bytes().map(drop)),
-            Node::Fixed(size) => copied(reader, out, |reader| reader.skip(*size)),
-            Node::Symbol(symbols) => {
-                copied(reader, out, |reader| reader.symbol(*symbols).map(drop))
-            }
             Node::Symbols(ours) => {
                 let symbol = reader.symbol(ours.len())?;
                 match ours[symbol] {
                     Some(ours) => number(out, u64::from(ours)),
                     None => return Err(reader.error(AvroErrorKind::UnknownSymbol { symbol })),
                 }
-                Ok(())
             }
-            Node::IntToFloat => {
-                out.put(&(reader.int()? as f32).to_le_bytes());
-                Ok(())
-            }
-            Node::IntToDouble => {
-                out.put(&f64::from(reader.int()?).to_le_bytes());
-                Ok(())
-            }
-            Node::LongToFloat => {
-                out.put(&(reader.long()? as f32).to_le_bytes());
-                Ok(())
-            }
-            Node::LongToDouble => {
-                out.put(&(reader.long()? as f64).to_le_bytes());
-                Ok(())
-            }
-            Node::FloatToDouble => {
-                out.put(&f64::from(reader.float()?).to_le_bytes());
-                Ok(())
-            }
-            Node::Blocks { keys, item, least } => self.blocks(*keys, *item, *least, reader, out),
+            Node::IntToFloat => out.extend_from_slice(&(reader.int()? as f32).to_le_bytes()),
+            Node::IntToDouble => out.extend_from_slice(&f64::from(reader.int()?).to_le_bytes()),
+            Node::LongToFloat => out.extend_from_slice(&(reader.long()? as f32).to_le_bytes()),
+            Node::LongToDouble => out.extend_from_slice(&(reader.long()? as f64).to_le_bytes()),
+            Node::FloatToDouble => out.extend_from_slice(&f64::from(reader.float()?).to_le_bytes()),
+            Node::Blocks { keys, item, least } => self.blocks(*keys, *item, *least, reader, out)?,
             Node::Record { steps, recursive } => {
                 enter(reader, *recursive)?;
-                for step in steps {
-                    match step {
-                        Step::Keep(name, node) => field(name, self.node(*node, reader, out))?,
-                        Step::Skip(name, node) => {
-                            field(name, self.node(*node, reader, &mut Nowhere))?;
-                        }
-                        Step::Default(bytes) => out.put(bytes),
-                    }
-                }
+                self.steps(steps, reader, out)?;
                 leave(reader, *recursive);
-                Ok(())
             }
             Node::Reordered {
                 fields,
@@ -133,68 +76,116 @@ impl Runner<'_> {
                 recursive,
             } => {
                 enter(reader, *recursive)?;
-                // Room for most records; a wider one allocates.
-                let mut few: [Reader<'_>; 16] = std::array::from_fn(|_| reader.fork());
-                let mut many = Vec::new();
-                let places = match few.get_mut(..fields.len()) {
-                    Some(places) => places,
-                    None => {
-                        many.resize_with(fields.len(), || reader.fork());
-                        &mut many[..]
-                    }
-                };
-                for ((name, skip), place) in fields.iter().zip(&mut *places) {
-                    *place = reader.fork();
-                    field(name, self.node(*skip, reader, &mut Nowhere))?;
-                }
-                for wanted in wanted {
-                    match wanted {
-                        Wanted::Field(n, node) => {
-                            let mut place = places[*n].fork();
-                            field(&fields[*n].0, self.node(*node, &mut place, out))?;
-                        }
-                        Wanted::Default(bytes) => out.put(bytes),
-                    }
-                }
+                self.reordered(fields, wanted, reader, out)?;
                 leave(reader, *recursive);
-                Ok(())
             }
             Node::Branches(branches) => {
                 let branch = reader.branch(branches.len())?;
                 match &branches[branch] {
-                    Branch::Read(node) => self.node(*node, reader, out),
+                    Branch::Read(node) => self.node(*node, reader, out)?,
                     Branch::Unreadable => {
-                        Err(reader.error(AvroErrorKind::UnreadableBranch { branch }))
+                        return Err(reader.error(AvroErrorKind::UnreadableBranch { branch }));
                     }
                 }
             }
             Node::Into(branch, node) => {
                 number(out, u64::from(*branch));
-                self.node(*node, reader, out)
+                self.node(*node, reader, out)?;
+            }
+            Node::Null
+            | Node::Boolean
+            | Node::Int
+            | Node::Long
+            | Node::Float
+            | Node::Double
+            | Node::Text
+            | Node::Fixed(_)
+            | Node::Symbol(_) => unreachable!("left as it is"),
+        }
+        Ok(())
+    }
+
+    /// Fields in the reader's order. Neighbours that stay as they are are written at once.
+    fn steps(
+        &self,
+        steps: &[Step],
+        reader: &mut Reader<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), AvroError> {
+        let mut begin = reader.rest();
+        for step in steps {
+            if let Step::Keep(name, node) = step
+                && self.same[*node]
+            {
+                field(name, self.pass(*node, reader))?;
+                continue;
+            }
+            out.extend_from_slice(read(begin, reader));
+            match step {
+                Step::Keep(name, node) => field(name, self.node(*node, reader, out))?,
+                Step::Skip(name, node) => field(name, self.pass(*node, reader))?,
+                Step::Default(bytes) => out.extend_from_slice(bytes),
+            }
+            begin = reader.rest();
+        }
+        out.extend_from_slice(read(begin, reader));
+        Ok(())
+    }
+
+    fn reordered(
+        &self,
+        fields: &[(String, NodeId)],
+        wanted: &[Wanted],
+        reader: &mut Reader<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), AvroError> {
+        // Room for most records; a wider one allocates.
+        let mut few: [Reader<'_>; 16] = std::array::from_fn(|_| reader.fork());
+        let mut many = Vec::new();
+        let places = match few.get_mut(..fields.len()) {
+            Some(places) => places,
+            None => {
+                many.resize_with(fields.len(), || reader.fork());
+                &mut many[..]
+            }
+        };
+        for ((name, skip), place) in fields.iter().zip(&mut *places) {
+            *place = reader.fork();
+            field(name, self.pass(*skip, reader))?;
+        }
+        for wanted in wanted {
+            match wanted {
+                Wanted::Field(n, node) => {
+                    let mut place = places[*n].fork();
+                    field(&fields[*n].0, self.node(*node, &mut place, out))?;
+                }
+                Wanted::Default(bytes) => out.extend_from_slice(bytes),
             }
         }
+        Ok(())
     }
 
     /// Blocks of items, without the sizes that the writer may have written: they are others here.
-    fn blocks<O: Out>(
+    fn blocks(
         &self,
         keys: bool,
         item: NodeId,
         least: usize,
         reader: &mut Reader<'_>,
-        out: &mut O,
+        out: &mut Vec<u8>,
     ) -> Result<(), AvroError> {
         let least = least + usize::from(keys);
         loop {
             let block = reader.block(least)?;
+            number(out, block.count as u64);
             if block.count == 0 {
-                out.put(&[0]);
                 return Ok(());
             }
-            number(out, block.count as u64);
             for _ in 0..block.count {
                 if keys {
-                    copied(reader, out, |reader| reader.bytes().map(drop))?;
+                    let before = reader.rest();
+                    reader.bytes()?;
+                    out.extend_from_slice(read(before, reader));
                 }
                 self.node(item, reader, out)?;
                 if out.len() > self.most {
@@ -204,6 +195,79 @@ impl Runner<'_> {
             reader.end_block(block)?;
         }
     }
+
+    /// Passes a value of the writer's over.
+    fn pass(&self, id: NodeId, reader: &mut Reader<'_>) -> Result<(), AvroError> {
+        match &self.nodes[id] {
+            Node::Null => Ok(()),
+            Node::Boolean => reader.boolean().map(drop),
+            Node::Int | Node::IntToFloat | Node::IntToDouble => reader.int().map(drop),
+            Node::Long | Node::LongToFloat | Node::LongToDouble => reader.skip_long(),
+            Node::Float | Node::FloatToDouble => reader.skip(4),
+            Node::Double => reader.skip(8),
+            Node::Text => reader.bytes().map(drop),
+            Node::Fixed(size) => reader.skip(*size),
+            Node::Symbol(symbols) => reader.symbol(*symbols).map(drop),
+            Node::Symbols(ours) => reader.symbol(ours.len()).map(drop),
+            Node::Blocks { keys, item, least } => {
+                let least = *least + usize::from(*keys);
+                loop {
+                    let block = reader.block(least)?;
+                    if block.count == 0 {
+                        return Ok(());
+                    }
+                    if reader.skip_block(block) || least == 0 {
+                        continue;
+                    }
+                    for _ in 0..block.count {
+                        if *keys {
+                            reader.bytes()?;
+                        }
+                        self.pass(*item, reader)?;
+                    }
+                }
+            }
+            Node::Record { steps, recursive } => {
+                enter(reader, *recursive)?;
+                for step in steps {
+                    match step {
+                        Step::Keep(name, node) | Step::Skip(name, node) => {
+                            field(name, self.pass(*node, reader))?;
+                        }
+                        Step::Default(_) => {}
+                    }
+                }
+                leave(reader, *recursive);
+                Ok(())
+            }
+            Node::Reordered {
+                fields, recursive, ..
+            } => {
+                enter(reader, *recursive)?;
+                for (name, skip) in fields {
+                    field(name, self.pass(*skip, reader))?;
+                }
+                leave(reader, *recursive);
+                Ok(())
+            }
+            Node::Branches(branches) => {
+                let branch = reader.branch(branches.len())?;
+                match &branches[branch] {
+                    Branch::Read(node) => self.pass(*node, reader),
+                    Branch::Unreadable => {
+                        Err(reader.error(AvroErrorKind::UnreadableBranch { branch }))
+                    }
+                }
+            }
+            Node::Into(_, node) => self.pass(*node, reader),
+        }
+    }
+}
+
+/// What was read since `before`.
+#[inline(always)]
+fn read<'b>(before: &'b [u8], reader: &Reader<'b>) -> &'b [u8] {
+    &before[..before.len() - reader.rest().len()]
 }
 
 fn enter(reader: &mut Reader<'_>, recursive: bool) -> Result<(), AvroError> {
@@ -219,34 +283,63 @@ fn leave(reader: &mut Reader<'_>, recursive: bool) {
     }
 }
 
-/// The bytes that a value takes, as they are.
+/// A count or a branch or a symbol.
 #[inline(always)]
-fn copied<'b, O: Out>(
-    reader: &mut Reader<'b>,
-    out: &mut O,
-    pass: impl FnOnce(&mut Reader<'b>) -> Result<(), AvroError>,
-) -> Result<(), AvroError> {
-    let before = reader.rest();
-    pass(reader)?;
-    out.put(&before[..before.len() - reader.rest().len()]);
-    Ok(())
-}
-
-/// A count, a branch or a symbol.
-#[inline(always)]
-fn number<O: Out>(out: &mut O, value: u64) {
+fn number(out: &mut Vec<u8>, value: u64) {
     // Far from the sign's bit: counts are bounded by the payload.
     let mut left = value << 1;
-    let mut bytes = [0u8; 10];
-    let mut length = 0;
-    loop {
-        bytes[length] = left as u8 & 0x7f;
+    while left >= 0x80 {
+        out.push(left as u8 | 0x80);
         left >>= 7;
-        if left == 0 {
-            break;
-        }
-        bytes[length] |= 0x80;
-        length += 1;
     }
-    out.put(&bytes[..=length]);
+    out.push(left as u8);
+}
+
+/// Which nodes leave their bytes as they are. A record that contains itself is taken to change: it is asked before it is known.
+pub(super) fn unchanged(nodes: &[Node]) -> Vec<bool> {
+    let mut known: Vec<Option<bool>> = vec![None; nodes.len()];
+    (0..nodes.len())
+        .map(|id| same(id, nodes, &mut known))
+        .collect()
+}
+
+fn same(id: NodeId, nodes: &[Node], known: &mut [Option<bool>]) -> bool {
+    if let Some(known) = known[id] {
+        return known;
+    }
+    known[id] = Some(false);
+    let answer = match &nodes[id] {
+        Node::Null
+        | Node::Boolean
+        | Node::Int
+        | Node::Long
+        | Node::Float
+        | Node::Double
+        | Node::Text
+        | Node::Fixed(_)
+        | Node::Symbol(_) => true,
+        Node::Blocks { item, .. } => same(*item, nodes, known),
+        Node::Record { steps, recursive } => {
+            let mut all = !recursive;
+            for step in steps {
+                all &= matches!(step, Step::Keep(_, node) if same(*node, nodes, known));
+            }
+            all
+        }
+        // Each branch into the one of its own number.
+        Node::Branches(branches) => branches.iter().enumerate().all(|(n, branch)| {
+            matches!(branch, Branch::Read(node)
+                if matches!(&nodes[*node], Node::Into(into, inner) if *into as usize == n && same(*inner, nodes, known)))
+        }),
+        Node::Symbols(_)
+        | Node::IntToFloat
+        | Node::IntToDouble
+        | Node::LongToFloat
+        | Node::LongToDouble
+        | Node::FloatToDouble
+        | Node::Reordered { .. }
+        | Node::Into(..) => false,
+    };
+    known[id] = Some(answer);
+    answer
 }
