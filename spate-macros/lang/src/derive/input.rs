@@ -54,17 +54,7 @@ pub(super) struct Field {
 impl Input {
     /// Reads the struct. What is wrong with it goes to `errors`; `None` if there is nothing to implement for.
     pub(super) fn parse(tokens: TokenStream, words: &Words, errors: &mut Errors) -> Option<Input> {
-        if let Some(span) = nesting::too_deep(tokens.clone(), false) {
-            errors.push(Diagnostic::new(words.shape, span, nesting::message()));
-            return None;
-        }
-        let derive: DeriveInput = match syn::parse2(tokens) {
-            Ok(derive) => derive,
-            Err(error) => {
-                errors.push(Diagnostic::new(words.shape, error.span(), error));
-                return None;
-            }
-        };
+        let derive = item(tokens, words, errors)?;
         let mut options = Options::default();
         for attribute in mine(&derive.attrs, words) {
             options.read(attribute, words, errors);
@@ -122,6 +112,21 @@ impl Input {
             part,
             elided,
         })
+    }
+}
+
+/// The item that a derive stands at; `None`, and an error, for one that nests too deep to be read.
+pub(super) fn item(tokens: TokenStream, words: &Words, errors: &mut Errors) -> Option<DeriveInput> {
+    if let Some(span) = nesting::too_deep(tokens.clone(), false) {
+        errors.push(Diagnostic::new(words.shape, span, nesting::message()));
+        return None;
+    }
+    match syn::parse2(tokens) {
+        Ok(derive) => Some(derive),
+        Err(error) => {
+            errors.push(Diagnostic::new(words.shape, error.span(), error));
+            None
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Each input is answered on half the stack that rustc gives to a macro, unoptimised, and its answer judged with plenty.
 
 use proc_macro2::TokenStream;
-use spate_lang::derive::{avro_record, row};
+use spate_lang::derive::{avro_enum, avro_record, avro_union, row};
 use spate_lang::files::SourceFile;
 use spate_lang::{avro, pipeline, sql};
 
@@ -191,6 +191,19 @@ fn a_type_may_be_nested_as_deep_as_it_likes() {
                 derive_tokens(tokens(text), &dir());
             });
         }
+        let text = |depth| {
+            format!(
+                "#[avro(schema = \"files/shipment.avsc\", field = \"Shipment.origin\")] enum A {{ Text({}) }}",
+                nested(open, "A", close, depth)
+            )
+        };
+        let ask = |text: &str| {
+            avro_enum(tokens(text), &dir());
+            avro_union(tokens(text), &dir());
+        };
+        at_every_depth(text, ask, |text| {
+            derive_tokens(tokens(text), &dir());
+        });
     }
 }
 

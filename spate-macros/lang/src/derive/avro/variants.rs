@@ -1,9 +1,9 @@
 //! What `AvroEnum` and `AvroUnion` read from an enum: its variants and the options of its attribute.
 
 use proc_macro2::{Span, TokenStream};
-use syn::{Data, DeriveInput, Fields, GenericParam, Generics, Ident, LitStr, Type};
+use syn::{Data, Fields, GenericParam, Generics, Ident, LitStr, Type};
 
-use crate::derive::input::{Options, Words, elides, mine, unknown};
+use crate::derive::input::{Options, Words, elides, item, mine, unknown};
 use crate::diagnostic::{Diagnostic, Errors};
 
 /// An enum with its options.
@@ -48,13 +48,7 @@ impl Input {
         option: &'static str,
         errors: &mut Errors,
     ) -> Option<Input> {
-        let derive: DeriveInput = match syn::parse2(tokens) {
-            Ok(derive) => derive,
-            Err(error) => {
-                errors.push(Diagnostic::new(words.shape, error.span(), error));
-                return None;
-            }
-        };
+        let derive = item(tokens, words, errors)?;
         let mut options = Options::default();
         for attribute in mine(&derive.attrs, words) {
             options.read(attribute, words, errors);
