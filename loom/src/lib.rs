@@ -1,7 +1,7 @@
 //! Spate's ack cell, partition tracker and driver mailbox, compiled from the engine's own files with loom's types in place
 //! of the standard library's. The models in `tests/` run them under every interleaving of a few threads.
 //!
-//! Nothing of the engine is repeated here but what these files only pass on: a lane and its number.
+//! Nothing of the engine is repeated here but what these files only pass on: a lane and its number, and room for a decoder.
 
 // What the models do not call is still the engine's.
 #![allow(dead_code, unreachable_pub, missing_docs)]
@@ -24,6 +24,11 @@ pub mod source {
     pub struct LaneId(pub u64);
 
     pub trait SourceLane: Send {}
+}
+
+pub mod scratch {
+    #[derive(Debug)]
+    pub struct Scratch;
 }
 
 pub mod engine {
