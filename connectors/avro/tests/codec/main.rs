@@ -1,7 +1,9 @@
 //! The derived decoders: values of another implementation, hand-written bytes, damaged and random payloads.
 #![deny(warnings)]
 
+mod claims;
 mod damaged;
+mod fuzzed;
 mod generated;
 mod hygiene;
 mod interop;

@@ -4,7 +4,7 @@ use apache_avro::Codec as Theirs;
 use proptest::prelude::*;
 use spate_avro::container::{Container, ContainerError};
 
-use crate::{Pair, codecs, expected, file, pairs};
+use crate::{Pair, claims, codecs, expected, file, pairs};
 
 #[test]
 fn a_file_that_is_cut_anywhere_is_an_error_but_between_blocks() {
@@ -195,6 +195,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
+        claims::container(&bytes);
         if let Ok(found) = pairs(&bytes[..]) {
             prop_assert!(found.len() <= expected(30).len() * 100);
         }

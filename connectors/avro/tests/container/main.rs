@@ -1,6 +1,7 @@
 //! Container files that another library wrote are read back equal, and damaged ones are typed errors.
 #![deny(warnings)]
 
+mod claims;
 mod damaged;
 
 use std::io::BufRead;
