@@ -136,56 +136,74 @@ pub(super) fn full_vec(payloads: &Payloads, out: &mut Output) -> Result<(), Refu
     })
 }
 
-/// As `full`, for orders of a writer whose schema is another one: without notes, with the customer, totals of 32 bits.
+/// All fields, of a compiled schema that the orders' writers do not have.
+macro_rules! resolving {
+    ($payloads:ident, $out:ident, $compiled:literal, $writer:literal $(, $more:ident: $ty:ty)?) => {{
+        #[derive(AvroRecord)]
+        #[avro(schema = $compiled, crate = crate::facade)]
+        #[allow(dead_code, reason = "decoded for the work of it")]
+        struct Resolved<'b> {
+            order_id: i64,
+            region: &'b str,
+            total_cents: i64,
+            note: Option<&'b str>,
+            placed_at: TimestampMillis,
+            lines: Seq<'b, ResolvedLine<'b>>,
+            $($more: $ty,)?
+        }
+
+        #[derive(AvroRecord)]
+        #[avro(schema = $compiled, record = "shop.Line", crate = crate::facade)]
+        #[allow(dead_code, reason = "decoded for the work of it")]
+        struct ResolvedLine<'b> {
+            sku: &'b str,
+            qty: i32,
+        }
+
+        /// Records of a batch.
+        const BATCH: u32 = 512;
+
+        let resolution = Resolution::new::<Resolved<'_>>(include_str!($writer)).map_err(|_| Refused)?;
+        let mut buffer = Vec::new();
+        let mut scratch = Scratch::new();
+        let mut batch = 0;
+        each($payloads, $out, |payload, last, chunk| {
+            if batch == BATCH {
+                scratch.clear();
+                batch = 0;
+            }
+            batch += 1;
+            buffer.clear();
+            resolution
+                .apply(body(payload, last)?, payload.len(), &mut buffer)
+                .map_err(|_| Refused)?;
+            let body = scratch.keep(&buffer);
+            let order: Resolved<'_> = decode_body(body, body.len()).map_err(|_| Refused)?;
+            let order = black_box(&order);
+            if order.total_cents < LEAST_CENTS {
+                return Ok(false);
+            }
+            encode!(order, chunk)?;
+            Ok(true)
+        })
+    }};
+}
+
+/// As `full`, for orders of a schema of before: without notes, with the customer, totals of 32 bits.
 #[inline(never)]
 pub(super) fn resolving(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
-    #[derive(AvroRecord)]
-    #[avro(schema = "schemas/order.avsc", crate = crate::facade)]
-    #[allow(dead_code, reason = "decoded for the work of it")]
-    struct Resolved<'b> {
-        order_id: i64,
-        region: &'b str,
-        total_cents: i64,
-        note: Option<&'b str>,
-        placed_at: TimestampMillis,
-        lines: Seq<'b, ResolvedLine<'b>>,
-    }
+    resolving!(
+        payloads,
+        out,
+        "schemas/order.avsc",
+        "../../schemas/order_before.avsc"
+    )
+}
 
-    #[derive(AvroRecord)]
-    #[avro(schema = "schemas/order.avsc", record = "shop.Line", crate = crate::facade)]
-    #[allow(dead_code, reason = "decoded for the work of it")]
-    struct ResolvedLine<'b> {
-        sku: &'b str,
-        qty: i32,
-    }
-
-    /// Records of a batch.
-    const BATCH: u32 = 512;
-
-    let before = include_str!("../../schemas/order_before.avsc");
-    let resolution = Resolution::new::<Resolved<'_>>(before).map_err(|_| Refused)?;
-    let mut buffer = Vec::new();
-    let mut scratch = Scratch::new();
-    let mut batch = 0;
-    each(payloads, out, |payload, last, chunk| {
-        if batch == BATCH {
-            scratch.clear();
-            batch = 0;
-        }
-        batch += 1;
-        buffer.clear();
-        resolution
-            .apply(body(payload, last)?, payload.len(), &mut buffer)
-            .map_err(|_| Refused)?;
-        let body = scratch.keep(&buffer);
-        let order: Resolved<'_> = decode_body(body, body.len()).map_err(|_| Refused)?;
-        let order = black_box(&order);
-        if order.total_cents < LEAST_CENTS {
-            return Ok(false);
-        }
-        encode!(order, chunk)?;
-        Ok(true)
-    })
+/// As `full`, with a field at the end that no writer has yet.
+#[inline(never)]
+pub(super) fn resolving_new_field(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
+    resolving!(payloads, out, "schemas/order_after.avsc", "../../schemas/order.avsc", channel: &'b str)
 }
 
 /// Only what the row needs is kept.

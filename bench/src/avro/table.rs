@@ -73,7 +73,7 @@ pub(crate) fn print(measured: &[Measured]) -> bool {
             line += &format!(" {title}={:.2}", ratio(name));
         }
     }
-    let resolving = ratio("resolving");
+    let resolving = ratio("resolving").max(ratio("resolving_new_field"));
     met &= resolving <= RESOLVING_LIMIT;
     line += &format!(" resolving_vs_straight={resolving:.2}");
     println!("{line}");

@@ -75,6 +75,8 @@ pub(crate) struct Plan {
     /// Which nodes leave their bytes as they are, by their numbers.
     same: Vec<bool>,
     root: NodeId,
+    /// The root's steps up to the last one that changes something.
+    changed: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::run::unchanged;
+use super::run::{changed, unchanged};
 use super::{Branch, Incompatible, Node, NodeId, Plan, Step, Wanted, defaults};
 use crate::canonical::{Canonical, Extra, Extras, Logical};
 
@@ -26,8 +26,10 @@ impl Plan {
             least: HashMap::new(),
         };
         let root = planner.resolve(writer, reader)?;
+        let same = unchanged(&planner.nodes);
         Ok(Plan {
-            same: unchanged(&planner.nodes),
+            changed: changed(&planner.nodes[root], &same),
+            same,
             nodes: planner.nodes,
             root,
         })

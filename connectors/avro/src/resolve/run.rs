@@ -20,14 +20,40 @@ impl Plan {
     /// The body is no record of the writer's schema, or has something in it that the reader has nothing for.
     pub(crate) fn run(&self, body: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
         let mut reader = Reader::new(body, size);
-        Runner {
+        let runner = Runner {
             nodes: &self.nodes,
             same: &self.same,
             most: out.len() + limit(size),
+        };
+        if let Some(steps) = self.before_the_rest() {
+            runner.steps(steps, &mut reader, out)?;
+            // Nothing follows, so nobody has to know where it ends: the decoder looks at every byte of it.
+            out.extend_from_slice(reader.rest());
+            return Ok(());
         }
-        .node(self.root, &mut reader, out)?;
+        runner.node(self.root, &mut reader, out)?;
         reader.finish()
     }
+
+    /// The steps of the record in front of those at its end that leave everything as it is, if there are such.
+    fn before_the_rest(&self) -> Option<&[Step]> {
+        match &self.nodes[self.root] {
+            Node::Record {
+                steps,
+                recursive: false,
+            } if self.changed < steps.len() => steps.get(..self.changed),
+            _ => None,
+        }
+    }
+}
+
+/// How many steps of the root there are up to the last one that changes something.
+pub(super) fn changed(root: &Node, same: &[bool]) -> usize {
+    let Node::Record { steps, .. } = root else {
+        return 0;
+    };
+    let changes = |step: &Step| !matches!(step, Step::Keep(_, node) if same[*node]);
+    steps.iter().rposition(changes).map_or(0, |last| last + 1)
 }
 
 struct Runner<'p> {

@@ -38,8 +38,10 @@ fn decoded(schema: &str, bytes: &[u8]) -> Result<Value, String> {
     let value = reader
         .read_value(&mut rest)
         .map_err(|error| error.to_string())?;
-    assert!(rest.is_empty(), "{} bytes are left", rest.len());
-    Ok(value)
+    match rest.len() {
+        0 => Ok(value),
+        left => Err(format!("{left} bytes are left")),
+    }
 }
 
 /// What apache-avro resolves the bytes to.

@@ -3,6 +3,7 @@
 use apache_avro::types::Value;
 
 use super::{encoded, ours, plan};
+use crate::wire::Reader;
 
 /// A record `n.R` with these fields.
 fn record(fields: &str) -> String {
@@ -396,7 +397,8 @@ fn items_without_bytes_do_not_fill_the_memory_with_their_defaults() {
 #[test]
 fn damaged_bytes_are_errors_with_the_path_of_the_writers_field() {
     let writer = record(r#"{"name":"a","type":"string"},{"name":"b","type":"int"}"#);
-    let reader = record(r#"{"name":"b","type":"long"}"#);
+    // A default behind them: what is read by the plan has to end where the record ends.
+    let reader = record(r#"{"name":"b","type":"long"},{"name":"c","type":"int","default":7}"#);
     for (bytes, said) in [
         (&[][..], "field `a`, byte 0 of 0: the payload ends here"),
         (
@@ -412,5 +414,24 @@ fn damaged_bytes_are_errors_with_the_path_of_the_writers_field() {
     ] {
         let error = ours(&writer, &reader, bytes).expect_err(said);
         assert!(error.starts_with(said), "{said}: {error}");
+    }
+}
+
+#[test]
+fn a_rest_that_stays_as_it_is_keeps_its_damage() {
+    let writer = record(r#"{"name":"gone","type":"int"},{"name":"a","type":"string"}"#);
+    let reader = record(r#"{"name":"a","type":"string"}"#);
+    let plan = plan(&writer, &reader).expect("a plan");
+    // By our own reader, because it is the one that has to notice.
+    let read = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        plan.run(bytes, bytes.len(), &mut out)?;
+        let mut reader = Reader::new(&out, out.len());
+        let text = reader.str()?.to_owned();
+        reader.finish().map(|()| text)
+    };
+    assert_eq!(read(&[2, 4, b'x', b'y']).expect("a record"), "xy");
+    for damaged in [&[2, 4, b'x'][..], &[2, 4, b'x', b'y', 0], &[2, 1], &[2]] {
+        assert!(read(damaged).is_err(), "{damaged:?}");
     }
 }
