@@ -14,6 +14,7 @@
 
 mod defaults;
 mod plan;
+mod promotion;
 mod run;
 #[cfg(test)]
 mod tests;
