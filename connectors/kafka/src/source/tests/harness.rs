@@ -387,16 +387,27 @@ impl Member {
         self.next_commit
     }
 
-    /// Commits what all lanes have read and waits for the end of it.
+    /// Commits what all lanes have read and waits for the end of it. While the group rebalances the broker refuses, and the commit is made
+    /// again, as the engine does.
     pub(super) fn commit_all(&mut self) {
-        let lanes: Vec<LaneId> = self.lanes.iter().map(|lane| lane.id()).collect();
-        let number = self.commit(&lanes);
-        self.idle = true;
-        self.until("the commit ends", |member| {
-            member.committed(number).is_some()
-        });
-        self.idle = false;
-        assert_eq!(self.committed(number), Some(Ok(())));
+        /// Far more than a rebalance lets pass.
+        const TRIES: usize = 100;
+        for _ in 0..TRIES {
+            let lanes: Vec<LaneId> = self.lanes.iter().map(|lane| lane.id()).collect();
+            let number = self.commit(&lanes);
+            self.idle = true;
+            self.until("the commit ends", |member| {
+                member.committed(number).is_some()
+            });
+            self.idle = false;
+            match self.committed(number) {
+                Some(Err(refused)) if refused.contains("REBALANCE_IN_PROGRESS") => {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                ended => return assert_eq!(ended, Some(Ok(()))),
+            }
+        }
+        panic!("the group does not end to rebalance");
     }
 
     /// The partitions of the lanes that it has.
