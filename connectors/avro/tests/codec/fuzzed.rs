@@ -40,6 +40,29 @@ fn the_claims_hold_for_what_others_wrote() {
     }
 }
 
+/// The inputs that the fuzzer's runs left.
+fn kept(target: &str) -> Vec<Vec<u8>> {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let files = std::fs::read_dir(dir.join(target)).expect("the kept corpus");
+    files
+        .map(|file| std::fs::read(file.expect("a file").path()).expect("a file"))
+        .collect()
+}
+
+#[test]
+fn the_claims_hold_for_the_kept_corpus() {
+    let claims: [(&str, fn(&[u8])); 3] = [
+        ("decode", claims::decode),
+        ("resolve", claims::resolve),
+        ("writer_schema", claims::schema),
+    ];
+    for (target, claim) in claims {
+        let kept = kept(target);
+        assert!(!kept.is_empty(), "{target}");
+        kept.iter().for_each(|input| claim(input));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
