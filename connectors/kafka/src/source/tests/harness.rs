@@ -22,7 +22,7 @@ use crate::source::KafkaSource;
 use crate::topics::{Described, TopicId};
 
 /// How long anything may take before the test is given up; on an idle machine all take a few seconds.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A record as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
