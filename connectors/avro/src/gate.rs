@@ -26,7 +26,7 @@ impl IdGate {
     #[cold]
     fn ask(&mut self, id: u32) -> Known {
         let known = self.schemas.ask(id, Instant::now());
-        if known == Known::Same {
+        if known == Known::Readable {
             self.known.add(id);
         }
         known

@@ -143,59 +143,44 @@ impl AvroThread {
             },
             Framing::Confluent => match confluent(payload) {
                 Ok((id, body)) if self.known.is_last(id) => body,
-                Ok((id, body)) => {
-                    if self.turn_to(id)? {
-                        body
-                    } else {
-                        let resolved = self.resolved(id, body, payload.len())?;
-                        let body = scratch.keep(resolved);
-                        return Ok((body, body.len()));
+                Ok((id, body)) => match self.turn_to(id)? {
+                    None => body,
+                    Some(plan) => {
+                        self.buffer.clear();
+                        self.plans
+                            .at(plan)
+                            .run(body, payload.len(), &mut self.buffer)
+                            .map_err(DecodeError::new)?;
+                        return Ok((scratch.keep(&self.buffer), self.buffer.len()));
                     }
-                }
+                },
                 Err(error) => return Err(DecodeError::new(error)),
             },
         };
         Ok((body, payload.len()))
     }
 
-    /// Another id than the last record's: whether it is the compiled schema's. If not, there is a plan for it.
-    fn turn_to(&mut self, id: u32) -> Result<bool, DecodeError> {
-        if self.plans.get(id).is_some() {
-            return Ok(false);
-        }
-        match self.known.contains(id) {
-            true => Ok(true),
-            false => self.look_up(id),
+    /// Another id than the last record's: where its plan is, or none for one of the compiled schema's.
+    fn turn_to(&mut self, id: u32) -> Result<Option<usize>, DecodeError> {
+        match self.plans.find(id) {
+            None if self.known.contains(id) => Ok(None),
+            None => self.look_up(id),
+            plan => Ok(plan),
         }
     }
 
     #[cold]
-    fn look_up(&mut self, id: u32) -> Result<bool, DecodeError> {
+    fn look_up(&mut self, id: u32) -> Result<Option<usize>, DecodeError> {
         if !is_id(id) {
             return Err(DecodeError::new(FramingError::Id { id }));
         }
         match self.schemas.verdict(id) {
             Verdict::Same => {
                 self.known.add(id);
-                Ok(true)
+                Ok(None)
             }
-            Verdict::Resolve(plan) => {
-                self.plans.add(id, plan);
-                Ok(false)
-            }
+            Verdict::Resolve(plan) => Ok(Some(self.plans.add(id, plan))),
             Verdict::Refused(reason) => Err(DecodeError::new(reason.to_string())),
         }
-    }
-
-    /// The record as the compiled schema has it.
-    fn resolved(&mut self, id: u32, body: &[u8], size: usize) -> Result<&[u8], DecodeError> {
-        self.buffer.clear();
-        match self.plans.get(id) {
-            Some(plan) => plan
-                .run(body, size, &mut self.buffer)
-                .map_err(DecodeError::new)?,
-            None => unreachable!("turned to a plan"),
-        }
-        Ok(&self.buffer)
     }
 }

@@ -42,10 +42,10 @@ enum Entry {
 /// A gate's answer for one id.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// It is the compiled schema.
-    Same,
-    /// There is a verdict, and it is another one.
-    Other,
+    /// Its records can be read, for good.
+    Readable,
+    /// There is a verdict, and it is that they cannot.
+    Refused,
     /// Not yet.
     Wait,
 }
@@ -131,8 +131,8 @@ impl Schemas {
             Some(Entry::Asked(_)) => return Known::Wait,
             Some(Entry::Known(verdict, until)) if until.is_none_or(|until| now < until) => {
                 return match verdict {
-                    Verdict::Same => Known::Same,
-                    Verdict::Resolve(_) | Verdict::Refused(_) => Known::Other,
+                    Verdict::Same | Verdict::Resolve(_) => Known::Readable,
+                    Verdict::Refused(_) => Known::Refused,
                 };
             }
             Some(Entry::Known(verdict, _)) => Some(verdict.clone()),
@@ -146,7 +146,7 @@ impl Schemas {
                 "schema id {id} is not one of `deserializer.schema_ids`, and no registry is set to ask"
             );
             table.insert(id, Entry::Known(Verdict::Refused(reason.into()), None));
-            return Known::Other;
+            return Known::Refused;
         };
         table.insert(id, Entry::Asked(before));
         drop(table);
@@ -318,22 +318,29 @@ fn next_pause(pause: &mut Duration, wanted: Option<Duration>) -> Duration {
 pub(crate) struct KnownPlans(Vec<(u32, Arc<Plan>)>);
 
 impl KnownPlans {
-    /// The plan for that id's records.
+    /// Where the plan for that id's records is.
     #[inline]
-    pub(crate) fn get(&self, id: u32) -> Option<&Plan> {
-        let plan = self.0.iter().find(|(known, _)| *known == id);
-        plan.map(|(_, plan)| &**plan)
+    pub(crate) fn find(&self, id: u32) -> Option<usize> {
+        self.0.iter().position(|(known, _)| *known == id)
     }
 
-    pub(crate) fn add(&mut self, id: u32, plan: Arc<Plan>) {
+    /// The plan at that place.
+    #[inline]
+    pub(crate) fn at(&self, place: usize) -> &Plan {
+        &self.0[place].1
+    }
+
+    /// Adds a plan and returns its place.
+    pub(crate) fn add(&mut self, id: u32, plan: Arc<Plan>) -> usize {
         if self.0.len() == limits::IDS_PER_THREAD {
             self.0.clear();
         }
         self.0.push((id, plan));
+        self.0.len() - 1
     }
 }
 
-/// Ids of the compiled schema that a thread has seen: the last one first, without a lock.
+/// Ids whose records can be read that a thread has seen: the last one first, without a lock.
 #[derive(Debug)]
 pub(crate) struct KnownIds {
     /// Wider than an id, so that no id is known at the start.
@@ -416,7 +423,7 @@ mod tests {
         schemas.settle(7, refused("unknown"), Some(until));
         assert_eq!(
             schemas.ask(7, until - Duration::from_millis(1)),
-            Known::Other
+            Known::Refused
         );
         assert_eq!(schemas.ask(7, until), Known::Wait, "forgotten");
         assert_eq!(
@@ -427,9 +434,21 @@ mod tests {
         schemas.settle(7, Verdict::Same, None);
         assert_eq!(
             schemas.ask(7, until + limits::FORGET_UNKNOWN_AFTER * 100),
-            Known::Same,
+            Known::Readable,
             "kept for good"
         );
+    }
+
+    #[test]
+    fn a_gate_need_not_ask_again_for_what_can_be_read() {
+        let (schemas, _runtime) = table();
+        let now = Instant::now();
+        let plan = Plan::new(&schemas.compiled, &schemas.compiled, &schemas.extras);
+        schemas.settle(7, Verdict::Resolve(Arc::new(plan.expect("a plan"))), None);
+        schemas.settle(8, refused("another schema"), None);
+        assert_eq!(schemas.ask(7, now), Known::Readable);
+        assert_eq!(schemas.ask(1, now), Known::Readable);
+        assert_eq!(schemas.ask(8, now), Known::Refused);
     }
 
     #[test]
@@ -443,7 +462,7 @@ mod tests {
         assert!(schemas.table().len() <= limits::REMEMBERED_IDS);
         assert_eq!(
             schemas.ask(1, now),
-            Known::Same,
+            Known::Readable,
             "what is known to be right is kept"
         );
     }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::long;
 use crate::canonical::{Canonical, Extras};
 
 /// The bytes of a default; `None` if it is no value of the type.
@@ -126,13 +127,4 @@ fn latin(text: &str) -> Option<Vec<u8>> {
 fn bytes(value: &[u8], out: &mut Vec<u8>) {
     long(value.len() as i64, out);
     out.extend_from_slice(value);
-}
-
-fn long(value: i64, out: &mut Vec<u8>) {
-    let mut left = (value << 1 ^ value >> 63) as u64;
-    while left >= 0x80 {
-        out.push(left as u8 | 0x80);
-        left >>= 7;
-    }
-    out.push(left as u8);
 }

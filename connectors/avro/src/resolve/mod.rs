@@ -162,3 +162,14 @@ impl fmt::Display for Incompatible {
         }
     }
 }
+
+/// Writes a number as the encoding has it.
+#[inline(always)]
+fn long(value: i64, out: &mut Vec<u8>) {
+    let mut left = (value << 1 ^ value >> 63) as u64;
+    while left >= 0x80 {
+        out.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    out.push(left as u8);
+}

@@ -1,6 +1,6 @@
 //! A record by a plan: the writer's bytes in, the bytes of the compiled schema out. Hot path of records of other schemas.
 
-use super::{Branch, Node, NodeId, Plan, Step, Wanted};
+use super::{Branch, Node, NodeId, Plan, Step, Wanted, long};
 use crate::error::{AvroError, AvroErrorKind};
 use crate::steps::field;
 use crate::wire::Reader;
@@ -81,7 +81,7 @@ impl Runner<'_> {
             Node::Symbols(ours) => {
                 let symbol = reader.symbol(ours.len())?;
                 match ours[symbol] {
-                    Some(ours) => number(out, u64::from(ours)),
+                    Some(ours) => long(i64::from(ours), out),
                     None => return Err(reader.error(AvroErrorKind::UnknownSymbol { symbol })),
                 }
             }
@@ -115,7 +115,7 @@ impl Runner<'_> {
                 }
             }
             Node::Into(branch, node) => {
-                number(out, u64::from(*branch));
+                long(i64::from(*branch), out);
                 self.node(*node, reader, out)?;
             }
             Node::Null
@@ -203,7 +203,7 @@ impl Runner<'_> {
         let least = least + usize::from(keys);
         loop {
             let block = reader.block(least)?;
-            number(out, block.count as u64);
+            long(block.count as i64, out);
             if block.count == 0 {
                 return Ok(());
             }
@@ -307,18 +307,6 @@ fn leave(reader: &mut Reader<'_>, recursive: bool) {
     if recursive {
         reader.leave();
     }
-}
-
-/// A count or a branch or a symbol.
-#[inline(always)]
-fn number(out: &mut Vec<u8>, value: u64) {
-    // Far from the sign's bit: counts are bounded by the payload.
-    let mut left = value << 1;
-    while left >= 0x80 {
-        out.push(left as u8 | 0x80);
-        left >>= 7;
-    }
-    out.push(left as u8);
 }
 
 /// Which nodes leave their bytes as they are. A record that contains itself is taken to change: it is asked before it is known.
