@@ -11,17 +11,10 @@ use super::cursor::{Cursor, stream};
 
 /// The parts of a closure of one named parameter that is understood as a whole.
 pub(crate) fn closure(tokens: &[TokenTree]) -> Option<Inline> {
-    let mut cursor = Cursor::new(tokens);
-    if !cursor.punct(0, '|') {
+    let (record, mut cursor) = parameter(tokens)?;
+    if !record.last().is_some_and(is_name) {
         return None;
     }
-    cursor.take(1);
-    let name = usize::from(cursor.keyword(0, "mut"));
-    if !is_name(cursor.peek(name)?) || !cursor.punct(name + 1, '|') {
-        return None;
-    }
-    let record = stream(cursor.take(name + 1));
-    cursor.take(1);
     let body = cursor.rest();
     // Brackets around everything are superfluous behind a `=`, and rustc would say so.
     let bracketed =
@@ -31,9 +24,25 @@ pub(crate) fn closure(tokens: &[TokenTree]) -> Option<Inline> {
         _ => expression(&mut cursor) && cursor.done(),
     };
     (whole && !bracketed).then(|| Inline {
-        record,
+        record: stream(record),
         body: stream(body),
     })
+}
+
+/// What stands between the bars of a closure of one parameter without a type, `name` or `mut name`, and a cursor at its body.
+pub(crate) fn parameter(tokens: &[TokenTree]) -> Option<(&[TokenTree], Cursor<'_>)> {
+    let mut cursor = Cursor::new(tokens);
+    if !cursor.punct(0, '|') {
+        return None;
+    }
+    cursor.take(1);
+    let name = usize::from(cursor.keyword(0, "mut"));
+    if cursor.ident(name).is_none() || !cursor.punct(name + 1, '|') {
+        return None;
+    }
+    let parameter = cursor.take(name + 1);
+    cursor.take(1);
+    Some((parameter, cursor))
 }
 
 /// Whether the statements of a block, and the expression at its end, are understood.

@@ -11,22 +11,15 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::pipeline::ast::Inline;
 use crate::pipeline::cursor::{Cursor, stream};
+use crate::pipeline::sight;
 
 /// The parts of a closure that may be written into the loop.
 pub(super) fn parts(closure: &TokenStream) -> Option<Inline> {
     let tokens: Vec<TokenTree> = closure.clone().into_iter().collect();
-    let mut cursor = Cursor::new(&tokens);
-    if !cursor.punct(0, '|') {
+    let (record, cursor) = sight::parameter(&tokens)?;
+    if matches!(record.last(), Some(TokenTree::Ident(name)) if name == "_") {
         return None;
     }
-    cursor.take(1);
-    let name = usize::from(cursor.keyword(0, "mut"));
-    let named = cursor.ident(name).is_some_and(|ident| ident != "_");
-    if !named || !cursor.punct(name + 1, '|') {
-        return None;
-    }
-    let record = stream(cursor.take(name + 1));
-    cursor.take(1);
     let body = cursor.rest();
     // `-> Type`, and brackets around everything, which rustc would call superfluous behind a `=`.
     let bracketed =
@@ -35,7 +28,7 @@ pub(super) fn parts(closure: &TokenStream) -> Option<Inline> {
         return None;
     }
     Some(Inline {
-        record,
+        record: stream(record),
         body: stream(body),
     })
 }
