@@ -58,7 +58,13 @@ fn no_crate_depends_on_what_it_must_not_know() {
     only(&arrows, "spate-runtime", &[]);
     only(&arrows, "spate-lang", &[]);
     only(&arrows, "spate-macros", &["spate-lang"]);
-    for connector in ["spate-avro", "spate-clickhouse", "spate-kafka"] {
+    only(&arrows, "spate-avro-schema", &[]);
+    only(
+        &arrows,
+        "spate-avro",
+        &["spate-avro-schema", "spate-runtime"],
+    );
+    for connector in ["spate-clickhouse", "spate-kafka"] {
         only(&arrows, connector, &["spate-runtime"]);
     }
     only(&arrows, "spate-test", &["spate-runtime"]);

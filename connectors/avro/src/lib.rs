@@ -3,7 +3,6 @@
 //! `#[derive(AvroRecord)]` emits straight-line calls of [`wire`]'s methods; [`Avro`] is the decoder stage around them:
 //! framing, and the look-up of writer schemas by id.
 
-mod canonical;
 mod config;
 #[cfg(feature = "container")]
 pub mod container;
@@ -29,7 +28,6 @@ mod unions;
 pub mod wanted;
 pub mod wire;
 
-pub use canonical::{SchemaError, canonical_form, fingerprint};
 pub use enums::AvroEnum;
 pub use error::{AvroError, AvroErrorKind};
 pub use framing::{Framing, FramingError, confluent, single_object};
@@ -44,6 +42,7 @@ pub use logical::{
 pub use record::{AvroRecord, decode_body};
 pub use resolve::Resolution;
 pub use seq::{Item, ItemOf, Iter, Seq};
+pub use spate_avro_schema::{SchemaError, canonical_form, fingerprint};
 #[doc(hidden)]
 pub use steps::field;
 pub use unions::AvroUnion;

@@ -16,11 +16,11 @@ use spate_runtime::error::ConnectorError;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::canonical::{Canonical, Extras, SchemaError, parse_reader, parse_with};
 use crate::framing::is_id;
 use crate::limits;
 use crate::registry::{Answer, Client, Found};
 use crate::resolve::Plan;
+use spate_avro_schema::{Canonical, Extras, SchemaError, parse_reader, parse_with};
 
 /// What is known of an id.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub use error::ContainerError;
 pub use records::{Block, Records};
 
 use crate::AvroRecord;
-use crate::canonical::parse;
+use spate_avro_schema::parse;
 
 /// How a file begins.
 const MAGIC: [u8; 4] = *b"Obj\x01";

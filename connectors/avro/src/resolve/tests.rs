@@ -8,8 +8,8 @@ use apache_avro::reader::datum::GenericDatumReader;
 use apache_avro::types::Value;
 use apache_avro::writer::datum::GenericDatumWriter;
 
-use super::{Incompatible, Plan};
-use crate::canonical::{parse, parse_reader};
+use super::Plan;
+use spate_avro_schema::{Incompatible, parse, parse_reader};
 
 fn plan(writer: &str, reader: &str) -> Result<Plan, Incompatible> {
     let writer = parse(writer).expect("the writer's schema");

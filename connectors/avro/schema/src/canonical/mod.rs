@@ -5,7 +5,6 @@
 //! where they stand are dropped, as the specification wants readers to do. Schemas come from a registry, so nothing in
 //! here panics and nothing recurses deeper than the JSON parser allows.
 
-#[cfg(any(test, feature = "container"))]
 mod difference;
 mod parse;
 #[cfg(test)]
@@ -13,22 +12,38 @@ mod tests;
 
 use std::fmt;
 
-pub(crate) use parse::{Extra, Extras, parse, parse_reader, parse_with};
+pub use parse::{Extra, Extras, parse, parse_reader, parse_with};
 
 /// Why a schema text cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct SchemaError(pub(crate) String);
+pub struct SchemaError(String);
+
+impl SchemaError {
+    /// One that says this.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(what: String) -> Self {
+        SchemaError(what)
+    }
+}
 
 /// A schema without anything that does not matter to its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Canonical {
+pub enum Canonical {
+    /// `null`, `long` and the like.
     Primitive(&'static str, Option<Logical>),
+    /// Of these items.
     Array(Box<Canonical>),
+    /// Of these values.
     Map(Box<Canonical>),
+    /// Of these branches.
     Union(Vec<Canonical>),
+    /// Its full name, its fields with their names.
     Record(String, Vec<(String, Canonical)>),
+    /// Its full name, its symbols.
     Enum(String, Vec<String>),
+    /// Its full name, its bytes.
     Fixed(String, usize, Option<Logical>),
     /// A named type that was defined before.
     Named(String),
@@ -36,7 +51,7 @@ pub(crate) enum Canonical {
 
 /// A logical type with the numbers that belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Logical {
+pub struct Logical {
     name: &'static str,
     precision_and_scale: Option<(u64, u64)>,
 }
@@ -44,6 +59,7 @@ pub(crate) struct Logical {
 /// The canonical form of a schema text.
 ///
 /// ```
+/// # use spate_avro_schema as spate_avro;
 /// let text = r#"{"type": "record", "name": "R", "namespace": "n", "doc": "..", "fields": []}"#;
 /// assert_eq!(spate_avro::canonical_form(text).unwrap(), r#"{"name":"n.R","type":"record","fields":[]}"#);
 /// ```
@@ -54,7 +70,7 @@ pub fn canonical_form(schema: &str) -> Result<String, SchemaError> {
     parse(schema).map(|canonical| canonical.to_string())
 }
 
-/// The 64-bit Rabin fingerprint of a text (CRC-64-AVRO), as [`AvroRecord::FINGERPRINT`](crate::AvroRecord::FINGERPRINT)
+/// The 64-bit Rabin fingerprint of a text (CRC-64-AVRO), as `AvroRecord::FINGERPRINT`
 /// is of a record's canonical form.
 #[must_use]
 pub fn fingerprint(text: &str) -> u64 {
@@ -70,7 +86,7 @@ pub fn fingerprint(text: &str) -> u64 {
 
 impl Canonical {
     /// The fingerprint that the single-object encoding has: CRC-64-AVRO of the Parsing Canonical Form, which knows no logical types.
-    pub(crate) fn fingerprint(&self) -> u64 {
+    pub fn fingerprint(&self) -> u64 {
         fingerprint(&self.clone().without_logical().to_string())
     }
 
@@ -95,7 +111,7 @@ impl Canonical {
 
 impl Canonical {
     /// A type as a reader would say it.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Canonical::Primitive(name, None) => (*name).to_owned(),
             Canonical::Primitive(name, Some(logical)) => match logical.precision_and_scale {

@@ -7,18 +7,18 @@ use serde_json::{Map, Value};
 use super::{Canonical, Logical, SchemaError};
 
 /// Reads a schema text.
-pub(crate) fn parse(text: &str) -> Result<Canonical, SchemaError> {
+pub fn parse(text: &str) -> Result<Canonical, SchemaError> {
     parse_with(text, &[])
 }
 
 /// Reads a schema text that uses types of others, in whatever order these are. What it uses stands where it is used first, so that the
 /// outcome is what one text with all types in it would give.
-pub(crate) fn parse_with(text: &str, others: &[String]) -> Result<Canonical, SchemaError> {
+pub fn parse_with(text: &str, others: &[String]) -> Result<Canonical, SchemaError> {
     Ok(parse_all(text, others)?.0)
 }
 
 /// Reads the schema of a reader, with what its canonical form leaves out and resolution needs.
-pub(crate) fn parse_reader(text: &str) -> Result<(Canonical, Extras), SchemaError> {
+pub fn parse_reader(text: &str) -> Result<(Canonical, Extras), SchemaError> {
     parse_all(text, &[])
 }
 
@@ -38,17 +38,17 @@ fn parse_all(text: &str, others: &[String]) -> Result<(Canonical, Extras), Schem
 }
 
 /// What a canonical form leaves out, by the full name of the type.
-pub(crate) type Extras = HashMap<String, Extra>;
+pub type Extras = HashMap<String, Extra>;
 
 /// What is left out of one type.
 #[derive(Debug, Default)]
-pub(crate) struct Extra {
+pub struct Extra {
     /// Other full names of the type.
-    pub(crate) aliases: Vec<String>,
+    pub aliases: Vec<String>,
     /// Other names and the default of each field, in the fields' order.
-    pub(crate) fields: Vec<(Vec<String>, Option<Value>)>,
+    pub fields: Vec<(Vec<String>, Option<Value>)>,
     /// The symbol that stands for unknown ones.
-    pub(crate) symbol: Option<String>,
+    pub symbol: Option<String>,
 }
 
 fn json(text: &str) -> Result<Value, SchemaError> {

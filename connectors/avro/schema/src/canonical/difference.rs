@@ -6,7 +6,7 @@ use super::Canonical;
 
 /// The first difference between two schemas.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub struct Difference {
     /// Field names and what stands between them: `lines[].qty`; empty for the top.
     path: String,
     what: String,
@@ -23,7 +23,7 @@ impl fmt::Display for Difference {
 
 impl Canonical {
     /// Where `self`, the writer's schema, differs from the compiled one; `None` if they are the same.
-    pub(crate) fn difference(&self, compiled: &Canonical) -> Option<Difference> {
+    pub fn difference(&self, compiled: &Canonical) -> Option<Difference> {
         compare(self, compiled, String::new())
     }
 }

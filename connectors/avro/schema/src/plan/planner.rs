@@ -1,0 +1,217 @@
+//! Two schemas to a plan.
+
+use std::collections::HashMap;
+
+use super::promotion::{logical, promotion, short};
+use super::{Incompatible, Node, NodeId, Plan};
+use crate::canonical::{Canonical, Extras};
+
+impl Plan {
+    /// Compares the writer's schema with the reader's, of which `extras` has aliases and defaults.
+    ///
+    /// # Errors
+    /// No record of the writer's can be read: where, and why.
+    pub fn new(
+        writer: &Canonical,
+        reader: &Canonical,
+        extras: &Extras,
+    ) -> Result<Self, Incompatible> {
+        let mut planner = Planner {
+            theirs: definitions(writer),
+            ours: definitions(reader),
+            extras,
+            nodes: Vec::new(),
+            made: HashMap::new(),
+            path: Vec::new(),
+            least: HashMap::new(),
+        };
+        let root = planner.resolve(writer, reader)?;
+        Ok(Plan {
+            nodes: planner.nodes,
+            root,
+        })
+    }
+}
+
+/// Named types by their full names.
+fn definitions(schema: &Canonical) -> HashMap<&str, &Canonical> {
+    fn collect<'s>(ty: &'s Canonical, found: &mut HashMap<&'s str, &'s Canonical>) {
+        match ty {
+            Canonical::Primitive(..) | Canonical::Named(_) => {}
+            Canonical::Array(inner) | Canonical::Map(inner) => collect(inner, found),
+            Canonical::Union(branches) => branches.iter().for_each(|branch| collect(branch, found)),
+            Canonical::Record(name, fields) => {
+                found.insert(name, ty);
+                fields.iter().for_each(|(_, ty)| collect(ty, found));
+            }
+            Canonical::Enum(name, _) | Canonical::Fixed(name, ..) => {
+                found.insert(name, ty);
+            }
+        }
+    }
+    let mut found = HashMap::new();
+    collect(schema, &mut found);
+    found
+}
+
+pub(super) struct Planner<'s> {
+    theirs: HashMap<&'s str, &'s Canonical>,
+    pub(super) ours: HashMap<&'s str, &'s Canonical>,
+    pub(super) extras: &'s Extras,
+    pub(super) nodes: Vec<Node>,
+    /// Records that have a node: by the writer's name, and the reader's or none where it is passed over.
+    pub(super) made: HashMap<(&'s str, Option<&'s str>), NodeId>,
+    path: Vec<String>,
+    /// The fewest bytes that a record of the writer's takes, by its name.
+    pub(super) least: HashMap<&'s str, usize>,
+}
+
+impl<'s> Planner<'s> {
+    pub(super) fn add(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    pub(super) fn fail<T>(&self, what: impl Into<String>) -> Result<T, Incompatible> {
+        let mut path = String::new();
+        for part in &self.path {
+            if !path.is_empty() && !part.starts_with(['[', '{']) {
+                path.push('.');
+            }
+            path.push_str(part);
+        }
+        Err(Incompatible {
+            path,
+            what: what.into(),
+        })
+    }
+
+    pub(super) fn within<T>(&mut self, part: &str, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(part.to_owned());
+        let result = inside(self);
+        self.path.pop();
+        result
+    }
+
+    pub(super) fn their(&self, ty: &'s Canonical) -> &'s Canonical {
+        match ty {
+            Canonical::Named(name) => self.theirs.get(name.as_str()).copied().unwrap_or(ty),
+            ty => ty,
+        }
+    }
+
+    pub(super) fn our(&self, ty: &'s Canonical) -> &'s Canonical {
+        match ty {
+            Canonical::Named(name) => self.ours.get(name.as_str()).copied().unwrap_or(ty),
+            ty => ty,
+        }
+    }
+
+    pub(super) fn resolve(
+        &mut self,
+        writer: &'s Canonical,
+        reader: &'s Canonical,
+    ) -> Result<NodeId, Incompatible> {
+        let (writer, reader) = (self.their(writer), self.our(reader));
+        match (writer, reader) {
+            (Canonical::Union(theirs), _) => self.branches(theirs, reader),
+            (_, Canonical::Union(ours)) => self.one_of(writer, ours),
+            (
+                Canonical::Primitive(there, their_logical),
+                Canonical::Primitive(here, our_logical),
+            ) => match promotion(there, here) {
+                Some(node) if logical(their_logical.as_ref(), our_logical.as_ref()) => {
+                    Ok(self.add(node))
+                }
+                _ => self.mismatch(writer, reader),
+            },
+            (Canonical::Array(theirs), Canonical::Array(ours)) => {
+                let item = self.within("[]", |planner| planner.resolve(theirs, ours))?;
+                self.blocks(false, item, theirs)
+            }
+            (Canonical::Map(theirs), Canonical::Map(ours)) => {
+                let item = self.within("{}", |planner| planner.resolve(theirs, ours))?;
+                self.blocks(true, item, theirs)
+            }
+            (Canonical::Record(there, theirs), Canonical::Record(here, ours)) => {
+                if !self.same_name(there, here) {
+                    return self.mismatch(writer, reader);
+                }
+                self.record(there, theirs, here, ours)
+            }
+            (Canonical::Enum(there, theirs), Canonical::Enum(here, ours)) => {
+                if !self.same_name(there, here) {
+                    return self.mismatch(writer, reader);
+                }
+                self.symbols(theirs, here, ours)
+            }
+            (
+                Canonical::Fixed(there, their_size, their_logical),
+                Canonical::Fixed(here, our_size, our_logical),
+            ) if their_size == our_size
+                && self.same_name(there, here)
+                && logical(their_logical.as_ref(), our_logical.as_ref()) =>
+            {
+                Ok(self.add(Node::Fixed(*their_size)))
+            }
+            _ => self.mismatch(writer, reader),
+        }
+    }
+
+    pub(super) fn mismatch<T>(
+        &self,
+        writer: &Canonical,
+        reader: &Canonical,
+    ) -> Result<T, Incompatible> {
+        let (there, here) = (writer.describe(), reader.describe());
+        self.fail(format!("{there} there cannot be read as {here} here"))
+    }
+
+    /// Names without their namespaces, as the specification has it, and the aliases of the reader's.
+    pub(super) fn same_name(&self, there: &str, here: &str) -> bool {
+        let aliases = self
+            .extras
+            .get(here)
+            .map_or(&[][..], |extra| &extra.aliases);
+        short(there) == short(here) || aliases.iter().any(|alias| alias == there)
+    }
+
+    pub(super) fn blocks(
+        &mut self,
+        keys: bool,
+        item: NodeId,
+        theirs: &'s Canonical,
+    ) -> Result<NodeId, Incompatible> {
+        let least = self.least(theirs);
+        Ok(self.add(Node::Blocks { keys, item, least }))
+    }
+
+    pub(super) fn symbols(
+        &mut self,
+        theirs: &[String],
+        here: &str,
+        ours: &[String],
+    ) -> Result<NodeId, Incompatible> {
+        if theirs == ours {
+            return Ok(self.add(Node::Symbol(ours.len())));
+        }
+        let number = |symbol: &String| ours.iter().position(|ours| ours == symbol);
+        let default = self
+            .extras
+            .get(here)
+            .and_then(|extra| extra.symbol.as_ref());
+        let default = default.and_then(number);
+        let numbers: Vec<Option<u32>> = theirs
+            .iter()
+            .map(|symbol| number(symbol).or(default).map(|number| number as u32))
+            .collect();
+        if numbers.iter().all(Option::is_none) {
+            return self.fail(format!(
+                "none of the symbols {} is one of {}",
+                theirs.join(", "),
+                ours.join(", ")
+            ));
+        }
+        Ok(self.add(Node::Symbols(numbers)))
+    }
+}
