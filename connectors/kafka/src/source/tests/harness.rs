@@ -22,7 +22,16 @@ use crate::source::KafkaSource;
 use crate::topics::{Described, TopicId};
 
 /// How long anything may take before the test is given up; on an idle machine all take a few seconds.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(240);
+
+/// How long a member waits for its first assignment where the test does not say: long enough for a busy machine, and less than
+/// [`PATIENCE`], for its error tells more than the test's.
+const STARTUP_TIMEOUT: &str = "  startup_timeout: 200s";
+
+/// How long [`pair`] waits for a group before it makes another.
+const PAIR_PATIENCE: Duration = Duration::from_secs(30);
+/// How many groups [`pair`] makes.
+const PAIR_GROUPS: usize = 10;
 
 /// A record as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -218,7 +227,11 @@ pub(super) fn settings(brokers: &str, topic: &str, group: &str, more: &str) -> S
             client.push_str(&format!("\n    {key}: {value}"));
         }
     }
-    let section = section.join("\n");
+    let mut section = section.join("\n");
+    if !section.contains("startup_timeout") {
+        section.push('\n');
+        section.push_str(STARTUP_TIMEOUT);
+    }
     let what = if topic.starts_with('^') {
         format!("topic_pattern: '{topic}'")
     } else {
@@ -509,6 +522,34 @@ pub(super) fn deduplicated(mut got: Vec<Got>) -> Vec<Got> {
     got.sort_by_key(|got| (got.topic.clone(), got.partition, got.offset));
     got.dedup_by_key(|got| (got.topic.clone(), got.partition, got.offset));
     got
+}
+
+/// Two members of a new group that share the topic's partitions since the group's first assignment.
+///
+/// The embedded broker makes a member wait for almost a session if it joins too late for the first assignment, or if its
+/// leader's answer overtakes its own. Such a group does not come together in time and is given up for another one. What a
+/// member reports meanwhile still fails the test.
+#[track_caller]
+pub(super) fn pair(kafka: &EmbeddedKafka, topic: &str, more: &str) -> (Member, Member) {
+    let mut given_up = Vec::new();
+    for _ in 0..PAIR_GROUPS {
+        let group = unique("group");
+        let join = || Member::join(kafka, topic, &group, more);
+        let (mut one, mut two) = (join(), join());
+        let end = Instant::now() + PAIR_PATIENCE;
+        while Instant::now() < end {
+            for member in [&mut one, &mut two] {
+                member.turn();
+                assert!(member.failed.is_none(), "a pair: {:?}", member.failed);
+            }
+            if !one.lanes.is_empty() && !two.lanes.is_empty() {
+                return (one, two);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        given_up.push([std::mem::take(&mut one.seen), std::mem::take(&mut two.seen)]);
+    }
+    panic!("no group of two came together; seen: {given_up:?}");
 }
 
 /// Turns all members until `done`, or until the test is given up.

@@ -8,7 +8,7 @@ use spate_runtime::source::{Fetched, OpenContext, Source, SourceKind, SourceLane
 use spate_test::services::{BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError};
 
 use super::group::COOPERATIVE;
-use super::harness::{Member, Seen, broker, produce, settings, unique, until};
+use super::harness::{Member, PATIENCE, Seen, broker, pair, produce, settings, unique};
 use crate::Kafka;
 
 #[test]
@@ -171,7 +171,7 @@ fn a_client_that_waits_for_the_answer_to_a_rebalance_can_be_dropped() {
 
 /// Waits until a client is destroyed: its context goes last, after it has joined its threads.
 fn until_gone(alive: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + PATIENCE;
     while alive() {
         assert!(Instant::now() < deadline, "the client was not destroyed");
         thread::sleep(Duration::from_millis(5));
@@ -180,7 +180,7 @@ fn until_gone(alive: impl Fn() -> bool) {
 
 /// Fetches until a batch is current.
 fn until_batch(member: &mut Member, lane: &mut dyn SourceLane) {
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + PATIENCE;
     while lane.fetch(10).expect("nothing fails") != Fetched::Batch {
         assert!(Instant::now() < deadline, "nothing arrives");
         member.turn();
@@ -193,25 +193,7 @@ fn the_group_learns_at_once_that_a_member_leaves() {
     let (kafka, topic) = broker(2);
     // By the end of its session the others would learn it after the test was given up.
     let more = "    session.timeout.ms: 300000\n";
-    // The embedded broker waits a moment for the members of a group's first assignment, and a session for those of all
-    // others: a group in which one came too late is given up.
-    let both = || {
-        let group = unique("group");
-        let join = || Member::join(&kafka, &topic, &group, more);
-        let (mut one, mut two) = (join(), join());
-        until("one has partitions", &mut [&mut one, &mut two], |members| {
-            members.iter().any(|member| !member.lanes.is_empty())
-        });
-        let alone = |member: &Member| member.lanes.len() == 2;
-        if alone(&one) || alone(&two) {
-            return None;
-        }
-        until("both have one", &mut [&mut one, &mut two], |members| {
-            members.iter().all(|member| member.lanes.len() == 1)
-        });
-        Some((one, two))
-    };
-    let (one, mut two) = (0..10).find_map(|_| both()).expect("a group of two");
+    let (one, mut two) = pair(&kafka, &topic, more);
     one.leave();
     two.until("it has to give its partition back", |member| {
         member
