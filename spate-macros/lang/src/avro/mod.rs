@@ -14,4 +14,4 @@ mod tests;
 
 pub use model::{Definition, Field, Kind, Logical, NameId, Named, Schema, Type};
 pub use parse::{parse, parse_with};
-pub use print::fingerprint;
+pub use spate_avro_schema::fingerprint;

@@ -1,7 +1,8 @@
 //! Schema text to model: strict JSON, the specification's name rules, every mistake at its place.
 //!
-//! Two things are looser than the letter, because registries are full of them and nothing is lost: a short name that is
-//! not found in its namespace is looked for without one, and `{"type": {"type": "long"}}` is the inner type.
+//! Three things are looser than the letter, because registries are full of them and nothing is lost: a short name that is
+//! not found in its namespace is looked for without one, `.Name` is the name without a namespace, and
+//! `{"type": {"type": "long"}}` is the inner type.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use super::defaults::{self, FieldDefault};
 use super::model::{Definition, Field, Kind, NameId, Named, Schema, Type};
 use super::names::{defined, unknown};
-use super::rules::{bad_name, full, is_dotted_name, is_name, logical, primitive, short};
+use super::rules::{bad_name, full, is_dotted_name, is_name, logical, primitive, referred, short};
 use crate::diagnostic::{Code, suggest};
 use crate::files::{Finding, SourceFile};
 
@@ -186,12 +187,8 @@ impl Parser<'_> {
         if let Some(kind) = primitive(text) {
             return Some(kind);
         }
-        let local = if text.contains('.') {
-            text.to_owned()
-        } else {
-            full(namespace, text)
-        };
-        if let Some(id) = self.ids.get(&local).or_else(|| self.ids.get(text)) {
+        let (local, plain) = referred(text, namespace);
+        if let Some(id) = self.ids.get(&local).or_else(|| self.ids.get(plain)) {
             return Some(Kind::Named(*id));
         }
         let help = unknown(

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::rules::full;
 use super::{Definition, Kind, Logical, NameId, Schema, Type};
 
 impl Schema {
@@ -13,12 +14,7 @@ impl Schema {
 
     /// The same of any type of the schema.
     pub fn canonical_of(&self, ty: &Type) -> String {
-        let mut printer = Printer {
-            schema: self,
-            full: false,
-            defined: HashSet::new(),
-            out: String::new(),
-        };
+        let mut printer = Printer::new(self, false);
         printer.ty(ty);
         printer.out
     }
@@ -28,38 +24,40 @@ impl Schema {
         self.print(record, true)
     }
 
+    /// The same of any type of the schema.
+    pub fn self_contained_of(&self, ty: &Type) -> String {
+        let mut printer = Printer::new(self, true);
+        printer.ty(ty);
+        printer.out
+    }
+
     fn print(&self, record: NameId, full: bool) -> String {
-        let mut printer = Printer {
-            schema: self,
-            full,
-            defined: HashSet::new(),
-            out: String::new(),
-        };
+        let mut printer = Printer::new(self, full);
         printer.named(record);
         printer.out
     }
-}
-
-/// The 64-bit Rabin fingerprint of the specification (CRC-64-AVRO).
-pub fn fingerprint(text: &str) -> u64 {
-    const EMPTY: u64 = 0xc15d_213a_a4d7_a795;
-    text.bytes().fold(EMPTY, |fingerprint, byte| {
-        let mut low = (fingerprint ^ u64::from(byte)) & 0xff;
-        for _ in 0..8 {
-            low = (low >> 1) ^ (EMPTY & (low & 1).wrapping_neg());
-        }
-        (fingerprint >> 8) ^ low
-    })
 }
 
 struct Printer<'s> {
     schema: &'s Schema,
     full: bool,
     defined: HashSet<NameId>,
+    /// That of the definition around: a name without one of its own would be read into it.
+    namespace: &'s str,
     out: String,
 }
 
-impl Printer<'_> {
+impl<'s> Printer<'s> {
+    fn new(schema: &'s Schema, full: bool) -> Self {
+        Printer {
+            schema,
+            full,
+            defined: HashSet::new(),
+            namespace: "",
+            out: String::new(),
+        }
+    }
+
     fn ty(&mut self, ty: &Type) {
         let primitive = match &ty.kind {
             Kind::Null => "null",
@@ -108,10 +106,15 @@ impl Printer<'_> {
     fn named(&mut self, id: NameId) {
         let named = self.schema.named(id);
         if !self.defined.insert(id) {
-            return self.string(&named.name);
+            return self.reference(&named.name);
         }
         self.out.push_str("{\"name\":");
         self.string(&named.name);
+        let inside = named.name.rsplit_once('.').map_or("", |(inside, _)| inside);
+        if self.full && inside.is_empty() && !self.namespace.is_empty() {
+            self.out.push_str(",\"namespace\":\"\"");
+        }
+        let outside = std::mem::replace(&mut self.namespace, inside);
         match &named.definition {
             Definition::Record(fields) => {
                 self.out.push_str(",\"type\":\"record\",\"fields\":");
@@ -144,8 +147,21 @@ impl Printer<'_> {
                 }
             }
         }
+        self.namespace = outside;
         self.aliases(&named.aliases);
         self.out.push('}');
+    }
+
+    /// A name that was defined before. One without a namespace is looked for in the namespace around first, which a dot in front keeps
+    /// it from.
+    fn reference(&mut self, name: &str) {
+        let local = full(self.namespace, name);
+        let is_taken = |id: &NameId| self.schema.named(*id).name == local;
+        let dotted = self.full && !name.contains('.') && local != name;
+        match dotted && self.defined.iter().any(is_taken) {
+            true => self.string(&format!(".{name}")),
+            false => self.string(name),
+        }
     }
 
     fn logical(&mut self, logical: Logical) {

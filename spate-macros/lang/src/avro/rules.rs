@@ -80,6 +80,15 @@ pub(super) fn full(namespace: &str, name: &str) -> String {
     }
 }
 
+/// What a name may refer to inside a namespace: first this, then that.
+pub(super) fn referred<'t>(text: &'t str, namespace: &str) -> (String, &'t str) {
+    match text.rsplit_once('.') {
+        Some(("", plain)) => (plain.to_owned(), plain),
+        Some(_) => (text.to_owned(), text),
+        None => (full(namespace, text), text),
+    }
+}
+
 pub(super) fn short(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, short)| short)
 }

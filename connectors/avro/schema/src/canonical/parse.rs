@@ -141,12 +141,13 @@ impl Parser {
         if let Some(primitive) = primitive(name) {
             return Ok(Canonical::Primitive(primitive, None));
         }
-        let local = if name.contains('.') {
-            name.to_owned()
-        } else {
-            full(namespace, name)
+        let (local, plain) = match name.rsplit_once('.') {
+            // Without a namespace, whatever stands around.
+            Some(("", plain)) => (plain.to_owned(), plain),
+            Some(_) => (name.to_owned(), name),
+            None => (full(namespace, name), name),
         };
-        let meant = [local, name.to_owned()];
+        let meant = [local, plain.to_owned()];
         if let Some(name) = meant.iter().find(|name| self.defined.contains(*name)) {
             return Ok(Canonical::Named(name.clone()));
         }
