@@ -7,6 +7,7 @@ mod fuzzed;
 mod generated;
 mod hygiene;
 mod interop;
+mod known_faults;
 mod records;
 mod seq;
 mod two_steps;
