@@ -150,6 +150,13 @@ impl<'b> Record<'b> {
         self.key
     }
 
+    /// The headers.
+    #[inline]
+    #[must_use]
+    pub fn headers(&self) -> Headers<'b> {
+        self.headers
+    }
+
     /// The record's offset in its partition.
     #[inline]
     pub fn offset(&self) -> i64 {

@@ -1,6 +1,7 @@
 //! What stands before a record in a payload: nothing, or Confluent's magic byte and schema id.
 
 use serde::Deserialize;
+use spate_runtime::record::Record;
 
 /// How payloads begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -74,6 +75,11 @@ pub enum FramingError {
         /// Its first byte.
         byte: u8,
     },
+    /// The producer puts the schema's id into a header: what the payload begins with is the record.
+    #[error(
+        "the schema id is in the header `__value_schema_id`, which is not read yet: let the producer prefix payloads with it"
+    )]
+    Header,
     /// An id that no registry gives.
     #[error(
         "schema id {id} is none that a registry gives: the payload is not Confluent-framed Avro"
@@ -117,6 +123,14 @@ pub fn single_object(payload: &[u8]) -> Result<(u64, &[u8]), FramingError> {
 /// Whether a registry could have given the id: they count from one and are signed 32-bit numbers.
 pub(crate) fn is_id(id: u32) -> bool {
     (1..=i32::MAX as u32).contains(&id)
+}
+
+/// Whether the producer put the schema's id into a header, so that the payload's first bytes are no id. Asked only of ids that
+/// are not known, because headers take time.
+#[cold]
+pub(crate) fn has_id_in_header(record: &Record<'_>) -> bool {
+    let mut headers = record.headers().iter();
+    headers.any(|(name, _)| name == "__value_schema_id")
 }
 
 #[cold]

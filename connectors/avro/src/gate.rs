@@ -6,7 +6,7 @@ use std::time::Instant;
 use spate_runtime::decode::{Admit, Gate};
 use spate_runtime::record::Batch;
 
-use crate::framing::{confluent, is_id};
+use crate::framing::{confluent, has_id_in_header, is_id};
 use crate::schemas::{Known, KnownIds, Schemas};
 
 /// One thread's gate.
@@ -44,7 +44,7 @@ impl Gate for IdGate {
             let Ok((id, _)) = confluent(record.payload()) else {
                 continue;
             };
-            if self.known.contains(id) || !is_id(id) {
+            if self.known.contains(id) || !is_id(id) || has_id_in_header(record) {
                 continue;
             }
             // All ids of the batch are asked for at once, not one after the other.

@@ -11,7 +11,7 @@ use spate_runtime::scratch::Scratch;
 use spate_runtime::source::OpenContext;
 
 use crate::config::DecoderConfig;
-use crate::framing::{Framing, FramingError, confluent, is_id, single_object};
+use crate::framing::{Framing, FramingError, confluent, has_id_in_header, is_id, single_object};
 use crate::gate::IdGate;
 use crate::record::{AvroRecord, decode_body};
 use crate::registry::Client;
@@ -143,7 +143,7 @@ impl AvroThread {
             },
             Framing::Confluent => match confluent(payload) {
                 Ok((id, body)) if self.known.is_last(id) => body,
-                Ok((id, body)) => match self.turn_to(id)? {
+                Ok((id, body)) => match self.turn_to(id, record)? {
                     None => body,
                     Some(plan) => {
                         self.buffer.clear();
@@ -154,6 +154,9 @@ impl AvroThread {
                         return Ok((scratch.keep(&self.buffer), self.buffer.len()));
                     }
                 },
+                Err(_) if has_id_in_header(record) => {
+                    return Err(DecodeError::new(FramingError::Header));
+                }
                 Err(error) => return Err(DecodeError::new(error)),
             },
         };
@@ -161,16 +164,19 @@ impl AvroThread {
     }
 
     /// Another id than the last record's: where its plan is, or none for one of the compiled schema's.
-    fn turn_to(&mut self, id: u32) -> Result<Option<usize>, DecodeError> {
+    fn turn_to(&mut self, id: u32, record: &Record<'_>) -> Result<Option<usize>, DecodeError> {
         match self.plans.find(id) {
             None if self.known.contains(id) => Ok(None),
-            None => self.look_up(id),
+            None => self.look_up(id, record),
             plan => Ok(plan),
         }
     }
 
     #[cold]
-    fn look_up(&mut self, id: u32) -> Result<Option<usize>, DecodeError> {
+    fn look_up(&mut self, id: u32, record: &Record<'_>) -> Result<Option<usize>, DecodeError> {
+        if has_id_in_header(record) {
+            return Err(DecodeError::new(FramingError::Header));
+        }
         if !is_id(id) {
             return Err(DecodeError::new(FramingError::Id { id }));
         }

@@ -14,7 +14,7 @@ pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause between requests, also where the registry asks for more.
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long an id that the registry does not know is not asked for again.
+/// How long an id that the registry does not know, or not all that its schema refers to, is not asked for again.
 pub(crate) const FORGET_UNKNOWN_AFTER: Duration = Duration::from_secs(30);
 
 /// Requests at the same time.

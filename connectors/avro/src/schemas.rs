@@ -184,23 +184,29 @@ impl Schemas {
             return;
         };
         let question = || fetcher.client.schema(id);
-        match self
+        let answer = self
             .until_it_holds(fetcher, &format!("id {id}"), question)
-            .await
-        {
-            Some(Answer::Schema(found)) => self.settle(id, self.judge(id, &found), None),
-            Some(Answer::Unusable(reason)) => {
-                let reason = format!("schema id {id} {reason}");
-                self.settle(id, Verdict::Refused(reason.into()), None);
-            }
-            Some(Answer::Unknown) => {
+            .await;
+        if let Some(answer) = answer {
+            self.take(id, answer, Instant::now());
+        }
+    }
+
+    /// The verdict by an answer. What the registry does not know it may learn: that is forgotten after a while.
+    fn take(&self, id: u32, answer: Answer, now: Instant) {
+        let later = Some(now + limits::FORGET_UNKNOWN_AFTER);
+        let (reason, until) = match answer {
+            Answer::Schema(found) => return self.settle(id, self.judge(id, &found), None),
+            Answer::Unusable(reason) => (format!("schema id {id} {reason}"), None),
+            Answer::Incomplete(reason) => (format!("schema id {id} {reason}"), later),
+            Answer::Unknown => {
                 let reason = format!("unknown schema id {id}: the registry does not have it");
-                let until = Instant::now() + limits::FORGET_UNKNOWN_AFTER;
-                self.settle(id, Verdict::Refused(reason.into()), Some(until));
+                (reason, later)
             }
             // Either stopped the pipeline.
-            Some(Answer::Denied(_) | Answer::Trouble(..)) | None => {}
-        }
+            Answer::Denied(_) | Answer::Trouble(..) => return,
+        };
+        self.settle(id, Verdict::Refused(reason.into()), until);
     }
 
     /// Compares the latest schema of the configured subject, and knows its id from then on.
@@ -223,7 +229,7 @@ impl Schemas {
                     }
                 }
             }
-            Some(Answer::Unusable(reason)) => Some(format!(
+            Some(Answer::Unusable(reason) | Answer::Incomplete(reason)) => Some(format!(
                 "the latest schema of the subject `{subject}` {reason}"
             )),
             Some(Answer::Unknown) => Some(format!(
@@ -437,6 +443,23 @@ mod tests {
             Known::Readable,
             "kept for good"
         );
+    }
+
+    #[test]
+    fn only_what_the_registry_may_learn_is_asked_for_again() {
+        let (schemas, _runtime) = table();
+        let now = Instant::now();
+        let later = now + limits::FORGET_UNKNOWN_AFTER;
+        let said = || "is no good".to_owned();
+        for (id, answer, known) in [
+            (7, Answer::Unknown, Known::Wait),
+            (8, Answer::Incomplete(said()), Known::Wait),
+            (9, Answer::Unusable(said()), Known::Refused),
+        ] {
+            schemas.take(id, answer, now);
+            assert_eq!(schemas.ask(id, now), Known::Refused, "{id}");
+            assert_eq!(schemas.ask(id, later), known, "{id}");
+        }
     }
 
     #[test]

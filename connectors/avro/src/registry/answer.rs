@@ -14,6 +14,8 @@ pub(crate) enum Answer {
     Unusable(String),
     /// The registry does not know it.
     Unknown,
+    /// It is there, and the registry does not know what it refers to: one that lags behind its leader may know it later.
+    Incomplete(String),
     /// The registry refuses us, or we do not trust it; asking again helps nobody.
     Denied(String),
     /// Something that may pass, and how long the registry wants us to wait.

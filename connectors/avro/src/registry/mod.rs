@@ -75,7 +75,7 @@ impl Client {
                     found.others.push(other.text);
                 }
                 Answer::Unknown => {
-                    return Answer::Unusable(format!(
+                    return Answer::Incomplete(format!(
                         "refers to `{}`, version {version} of the subject `{subject}`, which the registry does not have",
                         reference.name
                     ));
@@ -159,6 +159,37 @@ mod tests {
     fn a_subject_is_one_segment_of_a_path() {
         assert_eq!(escaped("orders-value"), "orders-value");
         assert_eq!(escaped(":.eu:a/b c%ü"), "%3A.eu%3Aa%2Fb%20c%25%C3%BC");
+    }
+
+    #[test]
+    fn a_schema_whose_reference_is_unknown_may_be_whole_later() {
+        use std::io::{Read as _, Write as _};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let yaml = format!(
+            "deserializer: {{ registry: {{ url: \"http://{}\" }} }}",
+            listener.local_addr().expect("an address")
+        );
+        let server = std::thread::spawn(move || {
+            let known = r#"{"schema":"{}","references":[{"name":"a","subject":"b","version":1}]}"#;
+            for (status, body) in [(200, known), (404, r#"{"error_code":40401}"#)] {
+                let (mut stream, _) = listener.accept().expect("a client");
+                stream.read(&mut [0; 4096]).expect("a question");
+                let size = body.len();
+                let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {size}\r\n");
+                write!(stream, "{head}Connection: close\r\n\r\n{body}").expect("an answer");
+            }
+        });
+        let config = spate_runtime::config::Config::from_yaml(&yaml).expect("valid");
+        let config = crate::config::DecoderConfig::read(&config.section("deserializer"));
+        let client = Client::new(config.expect("valid").registry.expect("a registry"));
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().expect("a runtime");
+        let answer = runtime.block_on(client.schema(7));
+        assert!(
+            matches!(&answer, Answer::Incomplete(reason) if reason.contains("`b`")),
+            "{answer:?}"
+        );
+        server.join().expect("both were asked");
     }
 
     #[test]

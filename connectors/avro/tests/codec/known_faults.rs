@@ -46,6 +46,9 @@ records! {
     "Outcome": Outcome { of: Of }
     "Failed": Failed { reason: String }
     "Cancelled": Cancelled { reason: String }
+    "Namesakes": Namesakes { of: Event }
+    "one.Event": One { x: i32 }
+    "two.Event": Two { x: i32, y: i32 }
     "MaybeLong": MaybeLong { n: Option<i64> }
     "Money": Money { price: Decimal<2> }
     "WideMoney": WideMoney { price: Decimal<10> }
@@ -87,6 +90,15 @@ enums! {
 enum Of {
     Failed(Failed),
     Cancelled(Cancelled),
+}
+
+#[derive(AvroUnion, Debug, PartialEq)]
+#[avro(schema = "tests/schemas/known_faults.avsc", field = "Namesakes.of", crate = crate::facade)]
+enum Event {
+    #[avro(branch = "two.Event")]
+    Two(Two),
+    #[avro(branch = "one.Event")]
+    One(One),
 }
 
 /// Every logical type in the same container.
@@ -211,6 +223,37 @@ fn of_two_records_with_the_same_fields_the_written_one_is_read() {
         resolved(&union("Cancelled", "Failed"), &turned),
         Ok(cancelled)
     );
+}
+
+#[test]
+fn of_two_records_with_the_same_name_the_one_of_the_namespace_is_read() {
+    let x = r#"{"name":"x","type":"int"}"#;
+    let of = |branches: &str| {
+        writer(
+            "faults.Namesakes",
+            &format!(r#"{{"name":"of","type":{branches}}}"#),
+        )
+    };
+    let both = r#"{"name":"x","type":"int"},{"name":"y","type":"int"}"#;
+    let (one, two) = (writer("one.Event", x), writer("two.Event", both));
+    let turned = of(&format!("[{two},{one}]"));
+    let expected = |of| Ok(Namesakes { of });
+    let event = Event::Two(Two { x: 7, y: 8 });
+    assert_eq!(resolved(&turned, &[0, 14, 16]), expected(event));
+    assert_eq!(
+        resolved(&turned, &[2, 14]),
+        expected(Event::One(One { x: 7 }))
+    );
+    // By its name alone the first one that fits is as good as any.
+    let third = of(&writer("three.Event", x));
+    assert_eq!(resolved(&third, &[14]), expected(Event::One(One { x: 7 })));
+    // A record that lacks something is not taken for its namesake.
+    let lacking = writer("two.Event", x);
+    let error = resolved::<Namesakes>(&of(&lacking), &[14]).expect_err("no y");
+    assert!(error.contains("field path `of.y`"), "{error}");
+    let lacking = of(&format!("[{one},{lacking}]"));
+    let error = resolved::<Namesakes>(&lacking, &[2, 14]).expect_err("no y");
+    assert!(error.contains("branch 1 of the writer's union"), "{error}");
 }
 
 #[test]
@@ -369,6 +412,9 @@ fn a_logical_type_is_the_same_in_an_option_a_list_and_a_map() {
 fn a_renamed_field_has_its_value_and_not_its_default() {
     let before = writer("faults.Renamed", r#"{"name":"cust_id","type":"long"}"#);
     assert_eq!(resolved(&before, &[84]), Ok(Renamed { customer_id: 42 }));
+    let both = r#"{"name":"cust_id","type":"long"},{"name":"customer_id","type":"long"}"#;
+    let both = writer("faults.Renamed", both);
+    assert_eq!(resolved(&both, &[2, 84]), Ok(Renamed { customer_id: 42 }));
 }
 
 #[test]
@@ -384,6 +430,16 @@ fn an_alias_takes_nothing_from_a_field_of_that_very_name() {
     assert_eq!(
         resolved(&writer("faults.BothNames", ba), &[4, 2]),
         Ok(expected)
+    );
+}
+
+#[test]
+fn an_alias_gives_no_value_a_second_time() {
+    let a = writer("faults.BothNames", r#"{"name":"a","type":"long"}"#);
+    let error = resolved::<BothNames>(&a, &[2]).expect_err("nothing is left for b");
+    assert!(
+        error.contains("field path `b`: the writer does not have it"),
+        "{error}"
     );
 }
 

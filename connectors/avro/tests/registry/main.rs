@@ -2,6 +2,7 @@
 #![deny(warnings)]
 
 mod access;
+mod known_faults;
 mod server;
 #[cfg(feature = "tls")]
 mod tls;
@@ -45,6 +46,10 @@ struct Stage {
 
 impl Stage {
     fn open(yaml: &str) -> Self {
+        Self::try_open(yaml).expect("a valid section")
+    }
+
+    fn try_open(yaml: &str) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -58,12 +63,12 @@ impl Stage {
             attachment: None,
         };
         let reader = <Avro as Decode<'_, Pair<'_>>>::reader();
-        let decoder =
-            Avro::open(&config.section("deserializer"), reader, &context).expect("a valid section");
-        Stage {
+        let decoder = Avro::open(&config.section("deserializer"), reader, &context)
+            .map_err(|error| format!("{error:?}"))?;
+        Ok(Stage {
             decoder,
             _runtime: runtime,
-        }
+        })
     }
 
     fn with_registry(server: &Server, more: &str) -> Self {

@@ -148,3 +148,42 @@ fn a_server_that_speaks_no_tls_is_said_to_be_one() {
     let message = stopped(&stage("127.0.0.1", &server, &tls));
     assert!(message.contains("TLS"), "{message}");
 }
+
+/// Where the process runs that has no authorities.
+const WITHOUT: &str = "SPATE_TEST_WITHOUT_AUTHORITIES";
+
+#[test]
+fn a_machine_without_authorities_is_told_so_before_anything_is_asked() {
+    let files = Files::new("without", false);
+    if std::env::var_os(WITHOUT).is_none() {
+        // Which authorities the system has is a matter of the process.
+        let this = "tls::a_machine_without_authorities_is_told_so_before_anything_is_asked";
+        let empty = files.dir.join("empty");
+        std::fs::create_dir_all(&empty).expect("a folder");
+        std::fs::write(files.dir.join("none.pem"), "").expect("a file");
+        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", this, "--nocapture"])
+            .env("SSL_CERT_FILE", files.dir.join("none.pem"))
+            .env("SSL_CERT_DIR", empty)
+            .env(WITHOUT, "1")
+            .output()
+            .expect("a process");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}"
+        );
+        return;
+    }
+    let url = "url: \"https://127.0.0.1:1\"";
+    let error = Stage::try_open(&format!("deserializer: {{ registry: {{ {url} }} }}"))
+        .err()
+        .expect("nobody to trust");
+    assert!(
+        error.contains("no list of certificate authorities"),
+        "{error}"
+    );
+    let ca = files.path("ca.pem");
+    let own = format!("deserializer: {{ registry: {{ {url}, tls: {{ ca: {ca:?} }} }} }}");
+    assert!(Stage::try_open(&own).is_ok(), "one's own is enough");
+}

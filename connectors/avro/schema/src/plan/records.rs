@@ -47,7 +47,10 @@ impl<'s> Planner<'s> {
                 None => (&[][..], None),
             };
             let named = |wanted: &str| theirs.iter().position(|(name, _)| name == wanted);
-            let found = named(name).or_else(|| aliases.iter().find_map(|alias| named(alias)));
+            // What a field of that very name takes is not another's before.
+            let free = |alias: &&String| !ours.iter().any(|(other, _)| other == *alias);
+            let mut before = aliases.iter().filter(free);
+            let found = named(name).or_else(|| before.find_map(|alias| named(alias)));
             let source = match (found, default) {
                 (Some(at), _) => {
                     let node = self.within(name, |planner| planner.resolve(&theirs[at].1, ty))?;

@@ -4,24 +4,40 @@ use super::planner::Planner;
 use super::{Branch, Incompatible, Node, NodeId};
 use crate::canonical::Canonical;
 
+/// How near a branch is to a value of the writer's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearness {
+    /// The very type: without promotion, of the same full name.
+    Very,
+    /// Of the same name in another namespace, or of one that was its name.
+    Named,
+    /// It may hold the value all the same.
+    Other,
+}
+
 impl<'s> Planner<'s> {
-    /// A value of the writer's into the first branch that has its very type, else into the first that can hold it.
+    /// A value of the writer's into the branch that is its very type and no other; without one into the first that has its name, else
+    /// into the first that can hold it.
     pub(super) fn one_of(
         &mut self,
         writer: &'s Canonical,
         ours: &'s [Canonical],
     ) -> Result<NodeId, Incompatible> {
-        let (very, others): (Vec<_>, Vec<_>) = ours
-            .iter()
-            .enumerate()
-            .partition(|(_, branch)| self.very(writer, self.our(branch)));
-        // What the branch of the very type lacks says best what is wrong.
+        let nearness = |branch: &Canonical| self.nearness(writer, self.our(branch));
+        let mut branches: Vec<(Nearness, u32, &Canonical)> = (0..)
+            .zip(ours)
+            .map(|(number, branch)| (nearness(branch), number, branch))
+            .collect();
+        branches.sort_by_key(|(nearness, number, _)| (*nearness, *number));
+        if branches.iter().any(|(near, ..)| *near == Nearness::Very) {
+            branches.retain(|(near, ..)| *near == Nearness::Very);
+        }
+        // What the nearest branch lacks says best what is wrong.
         let mut lacks = None;
-        let same = very.len();
-        for (n, (number, branch)) in very.into_iter().chain(others).enumerate() {
+        for (nearness, number, branch) in branches {
             match self.resolve(writer, branch) {
-                Ok(node) => return Ok(self.add(Node::Into(number as u32, node))),
-                Err(error) if n < same => lacks = lacks.or(Some(error)),
+                Ok(node) => return Ok(self.add(Node::Into(number, node))),
+                Err(error) if nearness < Nearness::Other => lacks = lacks.or(Some(error)),
                 Err(_) => {}
             }
         }
@@ -35,22 +51,26 @@ impl<'s> Planner<'s> {
         }
     }
 
-    /// Whether the one is the other's type, without promotion.
-    fn very(&self, writer: &Canonical, reader: &Canonical) -> bool {
+    fn nearness(&self, writer: &Canonical, reader: &Canonical) -> Nearness {
+        let near = |very: bool, near: bool| match (very, near) {
+            (true, _) => Nearness::Very,
+            (_, true) => Nearness::Named,
+            _ => Nearness::Other,
+        };
         match (writer, reader) {
             (
                 Canonical::Primitive(there, their_logical),
                 Canonical::Primitive(here, our_logical),
-            ) => there == here && their_logical == our_logical,
+            ) => near(there == here && their_logical == our_logical, false),
             (Canonical::Array(_), Canonical::Array(_)) | (Canonical::Map(_), Canonical::Map(_)) => {
-                true
+                Nearness::Very
             }
             (Canonical::Record(there, _), Canonical::Record(here, _))
             | (Canonical::Enum(there, _), Canonical::Enum(here, _))
             | (Canonical::Fixed(there, ..), Canonical::Fixed(here, ..)) => {
-                self.same_name(there, here)
+                near(there == here, self.same_name(there, here))
             }
-            _ => false,
+            _ => Nearness::Other,
         }
     }
 
