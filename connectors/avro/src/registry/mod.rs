@@ -173,7 +173,8 @@ mod tests {
             let known = r#"{"schema":"{}","references":[{"name":"a","subject":"b","version":1}]}"#;
             for (status, body) in [(200, known), (404, r#"{"error_code":40401}"#)] {
                 let (mut stream, _) = listener.accept().expect("a client");
-                stream.read(&mut [0; 4096]).expect("a question");
+                let asked = stream.read(&mut [0; 4096]).expect("a question");
+                assert_ne!(asked, 0);
                 let size = body.len();
                 let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {size}\r\n");
                 write!(stream, "{head}Connection: close\r\n\r\n{body}").expect("an answer");

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use apache_avro::Schema;
 use spate_avro::{
     AvroErrorKind, AvroRecord, Date, Decimal, LocalTimestampMicros, Resolution, TimeMicros,
     TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos, Uuid, canonical_form,
-    decode_body,
+    decode_body, fingerprint,
 };
 use spate_macros::{AvroEnum, AvroRecord, AvroUnion};
 
@@ -475,12 +474,16 @@ fn names_mean_what_they_mean_to_every_other_implementation() {
     assert_eq!(sample.map["k"], Nested { x: 4 });
     assert_eq!((sample.top, sample.top_again), (Top::T, Top::T));
     assert_eq!((sample.dotted, sample.dotted_again), ([9], [9]));
-    // No logical types are in it, so ours is the specification's form.
-    let theirs = Schema::parse_str(Sample::SCHEMA).expect("a schema");
-    assert_eq!(
-        canonical_form(Sample::SCHEMA).expect("a schema"),
-        theirs.canonical_form()
+    // What Java writes of it.
+    let expected = concat!(
+        r#"{"name":"test.Sample","type":"record","fields":[{"name":"nested","type":{"name":"test.Nested","type":"record","#,
+        r#""fields":[{"name":"x","type":"int"}]}},{"name":"nested_again","type":"test.Nested"},"#,
+        r#"{"name":"list","type":{"type":"array","items":"test.Nested"}},{"name":"map","type":{"type":"map","values":"test.Nested"}},"#,
+        r#"{"name":"top","type":{"name":"Top","type":"enum","symbols":["T"]}},{"name":"top_again","type":"Top"},"#,
+        r#"{"name":"dotted","type":{"name":"a.b.C","type":"fixed","size":1}},{"name":"dotted_again","type":"a.b.C"}]}"#,
     );
+    assert_eq!(canonical_form(Sample::SCHEMA).expect("a schema"), expected);
+    assert_eq!(fingerprint(expected), Sample::FINGERPRINT);
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn references_may_meet_again_and_come_in_any_order() {
         );
         server.script_path("/subjects/address/versions/1", &[referring(ADDRESS, &[])]);
         let stage = Stage::with_registry(&server, "");
-        assert_eq!(stage.run(&[payload.clone()]), [pair(3, "v")]);
+        assert_eq!(stage.run(std::slice::from_ref(&payload)), [pair(3, "v")]);
         assert_eq!(server.asked().len(), 3, "{:?}", server.asked());
     }
 }
