@@ -84,14 +84,20 @@ impl Lanes {
 
     /// The partitions of all lanes.
     pub(crate) fn partitions(&self) -> Vec<Slot> {
+        self.partitions_of(&self.all())
+    }
+
+    /// The partitions of these lanes.
+    pub(crate) fn partitions_of(&self, lanes: &BTreeSet<LaneId>) -> Vec<Slot> {
         let slot = |Partition { topic, number }: &Partition| Slot {
             topic: topic.to_string(),
             partition: *number,
             offset: 0,
             error: Code::NONE,
         };
-        self.held
-            .values()
+        lanes
+            .iter()
+            .filter_map(|lane| self.held.get(lane))
             .map(|held| slot(&held.partition))
             .collect()
     }

@@ -21,7 +21,7 @@ use crate::config::Settings;
 use crate::error::{ClientError, Code, Stage};
 use crate::health::Health;
 use crate::lanes::Lanes;
-use crate::native::{self, CommitSlot, Event, Queue};
+use crate::native::{self, CommitSlot, Event, Queue, Slot};
 use crate::start::Skips;
 use crate::topics::Topics;
 
@@ -47,6 +47,8 @@ pub(crate) struct KafkaSource {
     connection: Option<Connection>,
     lanes: Lanes,
     rebalance: Rebalance,
+    /// Assignments that wait for their turn.
+    given: VecDeque<Vec<Slot>>,
     events: VecDeque<SourceEvent>,
     health: Health,
     /// The engine's commits under way: their tokens and their numbers.
@@ -87,6 +89,7 @@ impl KafkaSource {
             connection: None,
             lanes: Lanes::default(),
             rebalance: Rebalance::None,
+            given: VecDeque::new(),
             events: VecDeque::new(),
             health,
             commits: BTreeMap::new(),

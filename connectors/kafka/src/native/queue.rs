@@ -21,6 +21,15 @@ pub(crate) struct Slot {
     pub(crate) error: Code,
 }
 
+impl Slot {
+    /// Whether one of these has the same partition.
+    pub(crate) fn is_among(&self, others: &[Slot]) -> bool {
+        others
+            .iter()
+            .any(|other| other.partition == self.partition && other.topic == self.topic)
+    }
+}
+
 /// What the client has to say.
 #[derive(Debug)]
 pub(crate) enum Event {

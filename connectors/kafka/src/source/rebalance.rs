@@ -9,8 +9,16 @@
 //! 3. Taken partitions: the engine is told, settles, commits and drops its lanes; with the last [`Source::release`] the
 //!    client gets its answer. The same when they are lost already, but then nothing can be committed.
 //!
-//! The client has at most one rebalance open at a time. Both group protocols are served: eager ones replace the whole
-//! assignment, cooperative ones add and take away.
+//! Both group protocols are served: eager ones replace the whole assignment, cooperative ones add and take away.
+//!
+//! As a rule the client has one rebalance open at a time. But when topics change, come or go (its metadata tells) while it
+//! waits for an answer, it goes on without one: partitions are given that were not taken back before, or taken while others
+//! are given. So:
+//!
+//! - What is taken meanwhile is given back together with what is being given back already.
+//! - An eager assignment makes the one before void. A cooperative one waits for its turn, without what is taken meanwhile.
+//! - An assignment that comes while lanes are held which had to be given back first tells that the group has gone on without
+//!   them: they are lost. What was not committed of them is read again, by whoever has the partition.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,7 +50,11 @@ pub(super) enum Rebalance {
     /// Nothing.
     None,
     /// The start offsets of given partitions.
-    Starting { lookup: StartLookup, token: usize },
+    Starting {
+        partitions: Vec<Slot>,
+        lookup: StartLookup,
+        token: usize,
+    },
     /// The engine, to release the lanes of taken ones.
     Returning {
         partitions: Vec<Slot>,
@@ -52,17 +64,38 @@ pub(super) enum Rebalance {
 
 impl KafkaSource {
     pub(super) fn given(&mut self, partitions: Vec<Slot>) -> Result<(), ConnectorError> {
-        let client = &self.connection()?.client;
-        let held = if client.is_cooperative() {
+        if !self.connection()?.client.is_cooperative() {
+            self.stop_starting();
+            self.given.clear();
+        }
+        if let Rebalance::Returning { waiting, .. } = &self.rebalance {
+            let lost = waiting.iter().copied().collect();
+            self.events.push_back(SourceEvent::Lost(lost));
+        }
+        self.given.push_back(partitions);
+        self.begin()
+    }
+
+    /// Begins with the next assignment, unless a rebalance is open.
+    fn begin(&mut self) -> Result<(), ConnectorError> {
+        if !matches!(self.rebalance, Rebalance::None) {
+            return Ok(());
+        }
+        let Some(partitions) = self.given.pop_front() else {
+            return Ok(());
+        };
+        let held = if self.connection()?.client.is_cooperative() {
             self.lanes.of(&partitions)
         } else {
             self.lanes.all()
         };
         if !held.is_empty() {
             // Two lanes would read one queue, and neither in order.
-            return Err(ConnectorError::fatal(
-                "the Kafka client gave partitions that it had not taken back before",
-            ));
+            tracing::warn!(
+                "the group goes on with partitions that this member still had: they are lost and read anew"
+            );
+            self.given.push_front(partitions);
+            return self.take_back(self.lanes.partitions_of(&held), held, true);
         }
         if partitions.is_empty() {
             tracing::info!("no partition is assigned to this member of the group");
@@ -78,13 +111,34 @@ impl KafkaSource {
             skips = Skips::Nothing;
         }
         let lookup = StartLookup::new(
-            partitions,
+            partitions.clone(),
             self.settings.start_offset,
             &self.settings.group_id,
             skips,
         );
-        self.rebalance = Rebalance::Starting { lookup, token: 0 };
+        self.rebalance = Rebalance::Starting {
+            partitions,
+            lookup,
+            token: 0,
+        };
         Ok(())
+    }
+
+    /// Gives up the look-up of starts, if one is under way: its partitions, which are given anew or never.
+    fn stop_starting(&mut self) -> Option<Vec<Slot>> {
+        match std::mem::replace(&mut self.rebalance, Rebalance::None) {
+            Rebalance::Starting {
+                partitions, lookup, ..
+            } => {
+                // Nothing was assigned: the next assignment is the first.
+                self.skips = lookup.into_skips();
+                Some(partitions)
+            }
+            other => {
+                self.rebalance = other;
+                None
+            }
+        }
     }
 
     /// A member to which the broker assigns hears nothing if there is nothing for it: that it is one is enough.
@@ -110,7 +164,7 @@ impl KafkaSource {
         let Some(connection) = &self.connection else {
             return Ok(());
         };
-        let Rebalance::Starting { lookup, token } = &mut self.rebalance else {
+        let Rebalance::Starting { lookup, token, .. } = &mut self.rebalance else {
             return Ok(());
         };
         let Some(ask) = lookup.due(now) else {
@@ -150,7 +204,7 @@ impl KafkaSource {
     ) -> Result<(), ConnectorError> {
         let now = self.now;
         let starts = match &mut self.rebalance {
-            Rebalance::Starting { lookup, token } if *token == answered => {
+            Rebalance::Starting { lookup, token, .. } if *token == answered => {
                 let code = result
                     .as_ref()
                     .err()
@@ -222,43 +276,64 @@ impl KafkaSource {
                 .collect();
             self.events.push_back(SourceEvent::Assigned(lanes));
         }
-        Ok(())
+        self.begin()
     }
 
     /// A rebalance went wrong. Unanswered, it would leave the client waiting; and what is assigned cannot be trusted any
     /// more, so all of it counts as lost.
     pub(super) fn rebalance_failed(&mut self, error: &ClientError) -> Result<(), ConnectorError> {
+        self.stop_starting();
+        self.given.clear();
         self.take_back(self.lanes.partitions(), self.lanes.all(), true)?;
         self.report(error)
     }
 
-    pub(super) fn taken(&mut self, partitions: Vec<Slot>) -> Result<(), ConnectorError> {
+    pub(super) fn taken(&mut self, mut partitions: Vec<Slot>) -> Result<(), ConnectorError> {
+        let started = self.stop_starting();
         let client = &self.connection()?.client;
+        let lost = client.consumer().assignment_lost();
         let lanes = if client.is_cooperative() {
+            // What was given and never accepted cannot be given back.
+            if let Some(started) = started {
+                self.given.push_front(started);
+            }
+            for given in &mut self.given {
+                let (void, kept): (Vec<Slot>, Vec<Slot>) = std::mem::take(given)
+                    .into_iter()
+                    .partition(|slot| slot.is_among(&partitions));
+                partitions.retain(|taken| !taken.is_among(&void));
+                *given = kept;
+            }
             self.lanes.of(&partitions)
         } else {
+            self.given.clear();
             self.lanes.all()
         };
-        let lost = client.consumer().assignment_lost();
         self.take_back(partitions, lanes, lost)
     }
 
+    /// Takes lanes away from the engine, together with those that are being taken away already.
     fn take_back(
         &mut self,
-        partitions: Vec<Slot>,
-        lanes: BTreeSet<LaneId>,
+        mut partitions: Vec<Slot>,
+        mut lanes: BTreeSet<LaneId>,
         lost: bool,
     ) -> Result<(), ConnectorError> {
-        let before = std::mem::replace(
-            &mut self.rebalance,
+        let (before, told) = match std::mem::replace(&mut self.rebalance, Rebalance::None) {
             Rebalance::Returning {
                 partitions,
-                waiting: lanes.clone(),
-            },
-        );
-        if let Rebalance::Starting { lookup, .. } = before {
-            // An assignment whose starts were still looked for is void: the next one is the first.
-            self.skips = lookup.into_skips();
+                waiting,
+            } => (partitions, waiting),
+            _ => (Vec::new(), BTreeSet::new()),
+        };
+        partitions.retain(|slot| !slot.is_among(&before));
+        partitions.extend(before);
+        self.rebalance = Rebalance::Returning {
+            partitions,
+            waiting: lanes.union(&told).copied().collect(),
+        };
+        if !lost {
+            lanes.retain(|lane| !told.contains(lane));
         }
         if lanes.is_empty() {
             return self.give_back();
@@ -306,7 +381,8 @@ impl KafkaSource {
             ConnectorError::fatal(format!(
                 "the Kafka client refused to give partitions back: {error}"
             ))
-        })
+        })?;
+        self.begin()
     }
 
     /// See [`crate::lanes::Lanes::hold_positions`].

@@ -17,8 +17,8 @@ use spate_test::services::{EmbeddedKafka, Producer, Record};
 
 use crate::config::Settings;
 use crate::error::Code;
-use crate::native::{self, Event, Queue};
-use crate::source::KafkaSource;
+use crate::native::{self, Event, Queue, Slot};
+use crate::source::{KafkaSource, Rebalance};
 use crate::topics::{Described, TopicId};
 
 /// How long anything may take before the test is given up; on an idle machine all take a few seconds.
@@ -113,6 +113,23 @@ impl KafkaSource {
             .expect("it is ordered");
     }
 
+    /// Reports that the group gives partitions, as if the client had said it.
+    pub(super) fn give(&mut self, topic: &str, partitions: &[i32]) {
+        let given = Event::Assign(slots(topic, partitions));
+        self.take(given).expect("it is taken");
+    }
+
+    /// Reports that the group takes partitions, as if the client had said it.
+    pub(super) fn take_away(&mut self, topic: &str, partitions: &[i32]) {
+        let taken = Event::Revoke(slots(topic, partitions));
+        self.take(taken).expect("it is taken");
+    }
+
+    /// Whether the client waits for the answer to a rebalance.
+    pub(super) fn is_rebalancing(&self) -> bool {
+        !matches!(self.rebalance, Rebalance::None)
+    }
+
     /// Reports a rebalance that went wrong.
     pub(super) fn fail_rebalance(&mut self) {
         let error = native::client_error(Code::STATE, "the rebalance failed".to_owned(), false);
@@ -158,6 +175,16 @@ impl KafkaSource {
         let context = Arc::downgrade(client.consumer().context());
         move || context.strong_count() > 0
     }
+}
+
+fn slots(topic: &str, partitions: &[i32]) -> Vec<Slot> {
+    let slot = |&partition: &i32| Slot {
+        topic: topic.to_owned(),
+        partition,
+        offset: 0,
+        error: Code::NONE,
+    };
+    partitions.iter().map(slot).collect()
 }
 
 static NAMES: AtomicU32 = AtomicU32::new(0);

@@ -8,5 +8,6 @@ mod group;
 mod harness;
 mod members;
 mod outage;
+mod overlap;
 mod reading;
 mod topics;
