@@ -163,8 +163,7 @@ macro_rules! resolving {
         /// Records of a batch.
         const BATCH: u32 = 512;
 
-        let resolution = Resolution::new::<Resolved<'_>>(include_str!($writer)).map_err(|_| Refused)?;
-        let mut buffer = Vec::new();
+        let mut resolution = Resolution::new::<Resolved<'_>>(include_str!($writer)).map_err(|_| Refused)?;
         let mut scratch = Scratch::new();
         let mut batch = 0;
         each($payloads, $out, |payload, last, chunk| {
@@ -173,12 +172,9 @@ macro_rules! resolving {
                 batch = 0;
             }
             batch += 1;
-            buffer.clear();
-            resolution
-                .apply(body(payload, last)?, payload.len(), &mut buffer)
+            let order: Resolved<'_> = resolution
+                .decode(body(payload, last)?, payload.len(), &scratch)
                 .map_err(|_| Refused)?;
-            let body = scratch.keep(&buffer);
-            let order: Resolved<'_> = decode_body(body, body.len()).map_err(|_| Refused)?;
             let order = black_box(&order);
             if order.total_cents < LEAST_CENTS {
                 return Ok(false);

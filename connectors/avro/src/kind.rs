@@ -15,6 +15,7 @@ use crate::framing::{Framing, FramingError, confluent, has_id_in_header, is_id, 
 use crate::gate::IdGate;
 use crate::record::{AvroRecord, decode_body};
 use crate::registry::Client;
+use crate::resolve::Room;
 use crate::schemas::{KnownIds, KnownPlans, Schemas, Verdict};
 
 /// The `avro` decoder: payloads to records with `#[derive(AvroRecord)]`.
@@ -40,8 +41,7 @@ pub struct AvroThread {
     schemas: Arc<Schemas>,
     /// How records of other schemas are read.
     plans: KnownPlans,
-    /// A record by its plan, before it is kept.
-    buffer: Vec<u8>,
+    room: Room,
 }
 
 struct AvroDecoder {
@@ -96,7 +96,7 @@ impl DecoderKind for Avro {
             known: KnownIds::new(),
             schemas: Arc::clone(&decoder.schemas),
             plans: KnownPlans::default(),
-            buffer: Vec::new(),
+            room: Room::default(),
         }
     }
 }
@@ -115,52 +115,55 @@ impl<'b, R: AvroRecord<'b>> Decode<'b, R> for Avro {
         record: &Record<'b>,
         scratch: &'b Scratch,
     ) -> Result<R, DecodeError> {
-        let (body, size) = thread.body(record, scratch)?;
-        decode_body(body, size).map_err(DecodeError::new)
+        let size = record.payload().len();
+        match thread.body(record)? {
+            (body, None) => decode_body(body, size).map_err(DecodeError::new),
+            (body, Some(plan)) => thread.resolve(plan, body, size, scratch),
+        }
     }
 }
 
 impl AvroThread {
-    /// The record behind the framing by the compiled schema, and the size that its errors count from the end of.
+    /// The record behind the framing, and where the plan is by which it is read if it is not one of the compiled schema.
     #[inline(always)]
     pub(crate) fn body<'b>(
         &mut self,
         record: &Record<'b>,
-        scratch: &'b Scratch,
-    ) -> Result<(&'b [u8], usize), DecodeError> {
+    ) -> Result<(&'b [u8], Option<usize>), DecodeError> {
         let payload = record.payload();
-        let body = match self.framing {
-            Framing::Raw => payload,
+        match self.framing {
+            Framing::Raw => Ok((payload, None)),
             Framing::SingleObject => match single_object(payload) {
-                Ok((found, body)) if found == self.fingerprint => body,
-                Ok((found, _)) => {
-                    return Err(DecodeError::new(FramingError::Fingerprint {
-                        found,
-                        compiled: self.fingerprint,
-                    }));
-                }
-                Err(error) => return Err(DecodeError::new(error)),
+                Ok((found, body)) if found == self.fingerprint => Ok((body, None)),
+                Ok((found, _)) => Err(DecodeError::new(FramingError::Fingerprint {
+                    found,
+                    compiled: self.fingerprint,
+                })),
+                Err(error) => Err(DecodeError::new(error)),
             },
             Framing::Confluent => match confluent(payload) {
-                Ok((id, body)) if self.known.is_last(id) => body,
-                Ok((id, body)) => match self.turn_to(id, record)? {
-                    None => body,
-                    Some(plan) => {
-                        self.buffer.clear();
-                        self.plans
-                            .at(plan)
-                            .run(body, payload.len(), &mut self.buffer)
-                            .map_err(DecodeError::new)?;
-                        return Ok((scratch.keep(&self.buffer), self.buffer.len()));
-                    }
-                },
-                Err(_) if has_id_in_header(record) => {
-                    return Err(DecodeError::new(FramingError::Header));
-                }
-                Err(error) => return Err(DecodeError::new(error)),
+                Ok((id, body)) if self.known.is_last(id) => Ok((body, None)),
+                Ok((id, body)) => Ok((body, self.turn_to(id, record)?)),
+                Err(_) if has_id_in_header(record) => Err(DecodeError::new(FramingError::Header)),
+                Err(error) => Err(DecodeError::new(error)),
             },
-        };
-        Ok((body, payload.len()))
+        }
+    }
+
+    /// Reads a record of another schema.
+    #[cold]
+    pub(crate) fn resolve<'b, R: AvroRecord<'b>>(
+        &mut self,
+        plan: usize,
+        body: &'b [u8],
+        size: usize,
+        scratch: &'b Scratch,
+    ) -> Result<R, DecodeError> {
+        let record = self
+            .plans
+            .at(plan)
+            .decode(body, size, &mut self.room, scratch);
+        record.map_err(DecodeError::new)
     }
 
     /// Another id than the last record's: where its plan is, or none for one of the compiled schema's.

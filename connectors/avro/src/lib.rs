@@ -21,6 +21,7 @@ mod record;
 mod registry;
 mod resolve;
 mod schemas;
+mod seams;
 mod seq;
 mod steps;
 mod unions;
@@ -41,6 +42,8 @@ pub use logical::{
 };
 pub use record::{AvroRecord, decode_body};
 pub use resolve::Resolution;
+#[doc(hidden)]
+pub use seams::{Seamless, Seams};
 pub use seq::{Item, ItemOf, Iter, Seq};
 pub use spate_avro_schema::{SchemaError, canonical_form, fingerprint};
 #[doc(hidden)]

@@ -63,6 +63,10 @@ pub const fn at_least(n: usize, solid: usize) -> usize {
     if n > solid { n } else { solid }
 }
 
+/// What is left to read of a record; nothing of one of another schema, which is read at once.
+#[derive(Debug)]
+pub struct Left<'b>(Option<Reader<'b>>);
+
 /// Decodes the first `N` fields.
 ///
 /// # Errors
@@ -73,11 +77,16 @@ pub fn decode_upto<'b, R: AvroRecord<'b>, const N: usize>(
     thread: &mut AvroThread,
     record: &Record<'b>,
     scratch: &'b Scratch,
-) -> Result<(R, Reader<'b>), DecodeError> {
-    let (body, size) = thread.body(record, scratch)?;
-    let mut reader = Reader::new(body, size);
-    let partial = R::decode_upto::<N>(&mut reader).map_err(DecodeError::new)?;
-    Ok((partial, reader))
+) -> Result<(R, Left<'b>), DecodeError> {
+    let size = record.payload().len();
+    match thread.body(record)? {
+        (body, None) => {
+            let mut reader = Reader::new(body, size);
+            let partial = R::decode_upto::<N>(&mut reader).map_err(DecodeError::new)?;
+            Ok((partial, Left(Some(reader))))
+        }
+        (body, Some(plan)) => Ok((thread.resolve(plan, body, size, scratch)?, Left(None))),
+    }
 }
 
 /// Decodes what is left behind the first `N` fields.
@@ -88,8 +97,11 @@ pub fn decode_upto<'b, R: AvroRecord<'b>, const N: usize>(
 pub fn decode_rest<'b, R: AvroRecord<'b>, const N: usize>(
     _: Decoder<Avro, R>,
     partial: R,
-    mut reader: Reader<'b>,
+    left: Left<'b>,
 ) -> Result<R, DecodeError> {
+    let Left(Some(mut reader)) = left else {
+        return Ok(partial);
+    };
     let record = partial
         .decode_rest::<N>(&mut reader)
         .map_err(DecodeError::new)?;

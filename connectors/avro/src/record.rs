@@ -1,6 +1,7 @@
 //! The trait that `#[derive(AvroRecord)]` implements.
 
 use crate::error::AvroError;
+use crate::seams::{Seamless, Seams};
 use crate::wire::Reader;
 
 /// A struct that is read from an Avro record.
@@ -53,7 +54,20 @@ pub trait AvroRecord<'b>: Sized {
     /// # Errors
     /// What was read is not such a record.
     #[doc(hidden)]
-    fn decode_upto<const N: usize>(reader: &mut Reader<'b>) -> Result<Self, AvroError>;
+    #[inline(always)]
+    fn decode_upto<const N: usize>(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
+        Self::decode_seamed::<N, _>(reader, &mut Seamless)
+    }
+
+    /// As [`decode_upto`](AvroRecord::decode_upto), and asks before each field where it is.
+    ///
+    /// # Errors
+    /// What was read is not such a record, or what was asked failed.
+    #[doc(hidden)]
+    fn decode_seamed<const N: usize, S: Seams<'b>>(
+        reader: &mut Reader<'b>,
+        seams: &mut S,
+    ) -> Result<Self, AvroError>;
 
     /// Reads what [`decode_upto`](AvroRecord::decode_upto) with the same `N` left.
     ///
@@ -83,8 +97,11 @@ impl<'b, R: AvroRecord<'b>> AvroRecord<'b> for Box<R> {
     const SOLID: usize = R::SOLID;
 
     #[inline]
-    fn decode_upto<const N: usize>(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
-        R::decode_upto::<N>(reader).map(Box::new)
+    fn decode_seamed<const N: usize, S: Seams<'b>>(
+        reader: &mut Reader<'b>,
+        seams: &mut S,
+    ) -> Result<Self, AvroError> {
+        R::decode_seamed::<N, S>(reader, seams).map(Box::new)
     }
 
     #[inline]

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use crate::framing::is_id;
 use crate::limits;
 use crate::registry::{Answer, Client, Found};
-use crate::resolve::Plan;
+use crate::resolve::Resolver;
 use spate_avro_schema::{Canonical, Extras, SchemaError, parse_reader, parse_with};
 
 /// What is known of an id.
@@ -28,7 +28,7 @@ pub(crate) enum Verdict {
     /// It is the compiled schema.
     Same,
     /// Its records become records of the compiled schema by a plan.
-    Resolve(Arc<Plan>),
+    Resolve(Arc<Resolver>),
     /// Its records cannot be decoded: what to say of each.
     Refused(Arc<str>),
 }
@@ -289,7 +289,7 @@ impl Schemas {
         let refused = match parse_with(&found.text, &found.others) {
             Err(error) => format!("schema id {id} cannot be used: {error}"),
             Ok(writer) if writer == self.compiled => return Verdict::Same,
-            Ok(writer) => match Plan::new(&writer, &self.compiled, &self.extras) {
+            Ok(writer) => match Resolver::new(&writer, &self.compiled, &self.extras) {
                 Ok(plan) => {
                     tracing::info!(
                         id,
@@ -321,7 +321,7 @@ fn next_pause(pause: &mut Duration, wanted: Option<Duration>) -> Duration {
 
 /// Plans that a thread has at hand, for the ids of other schemas.
 #[derive(Debug, Default)]
-pub(crate) struct KnownPlans(Vec<(u32, Arc<Plan>)>);
+pub(crate) struct KnownPlans(Vec<(u32, Arc<Resolver>)>);
 
 impl KnownPlans {
     /// Where the plan for that id's records is.
@@ -332,12 +332,12 @@ impl KnownPlans {
 
     /// The plan at that place.
     #[inline]
-    pub(crate) fn at(&self, place: usize) -> &Plan {
+    pub(crate) fn at(&self, place: usize) -> &Resolver {
         &self.0[place].1
     }
 
     /// Adds a plan and returns its place.
-    pub(crate) fn add(&mut self, id: u32, plan: Arc<Plan>) -> usize {
+    pub(crate) fn add(&mut self, id: u32, plan: Arc<Resolver>) -> usize {
         if self.0.len() == limits::IDS_PER_THREAD {
             self.0.clear();
         }
@@ -466,7 +466,7 @@ mod tests {
     fn a_gate_need_not_ask_again_for_what_can_be_read() {
         let (schemas, _runtime) = table();
         let now = Instant::now();
-        let plan = Plan::new(&schemas.compiled, &schemas.compiled, &schemas.extras);
+        let plan = Resolver::new(&schemas.compiled, &schemas.compiled, &schemas.extras);
         schemas.settle(7, Verdict::Resolve(Arc::new(plan.expect("a plan"))), None);
         schemas.settle(8, refused("another schema"), None);
         assert_eq!(schemas.ask(7, now), Known::Readable);

@@ -1,22 +1,33 @@
-//! Records of another writer's schema: a plan made once for the schema, by Avro's rules of schema resolution, turns each record's
-//! bytes into the bytes that the compiled schema would have, and the compiled decoder reads those.
+//! Records of another writer's schema: by a plan made once for the schema, after Avro's rules of schema resolution, the compiled decoder
+//! reads each record in the writer's own bytes where they are what the compiled schema would have, and in bytes made for it where not.
 //!
-//! 1. `spate-avro-schema` compares two schemas and decides everything that can be decided without a record: which field goes where,
-//!    which is passed over, what is promoted, the bytes of defaults. What can never be read is one error that names the field's path.
-//! 2. [`run`] walks a record by the plan. It believes no length and no count, as the compiled decoder does not.
+//! 1. `spate-avro-schema` compares two schemas and decides everything that can be decided without a record: which field goes where, which is
+//!    passed over, what is promoted, the bytes of defaults. What can never be read is one error that names the field's path.
+//! 2. [`seams`] cuts the plan where the bytes of the two differ, and turns the decoder there.
+//! 3. [`run`] makes the bytes of a field that is another one here, and passes over what is not wanted. It believes no length and no count,
+//!    as the compiled decoder does not.
 //!
 //! So there is one decoder for each type, whatever the writer's schema is, and the two ways cannot come apart.
+//!
+//! <https://avro.apache.org/docs/1.12.0/specification/#schema-resolution>
+//!
+//! Where we are stricter than the specification: two different logical types never resolve, and where it is silent: of several branches
+//! of the reader's union that could hold a value, one of the very type comes before one that needs a promotion.
 
 mod run;
+mod seams;
 #[cfg(test)]
 mod tests;
 
 use spate_avro_schema::{
-    Branch, Canonical, Extras, Incompatible, Node, NodeId, SchemaError, Step, Wanted, long, parse,
-    parse_reader,
+    Branch, Canonical, Extras, Incompatible, Node, NodeId, Plan, SchemaError, Step, Wanted, long,
+    parse, parse_reader,
 };
+use spate_runtime::scratch::Scratch;
 
-use self::run::{changed, unchanged};
+use self::run::Runner;
+pub(crate) use self::seams::Room;
+use self::seams::Seam;
 use crate::error::AvroError;
 use crate::record::AvroRecord;
 
@@ -24,17 +35,22 @@ use crate::record::AvroRecord;
 ///
 /// ```
 /// use spate_avro::{AvroRecord, Resolution};
+/// use spate_runtime::scratch::Scratch;
 ///
-/// /// Turns a record of the schema `writer` into one of `R`'s.
-/// fn resolve<'b, R: AvroRecord<'b>>(writer: &str, body: &[u8]) -> Option<Vec<u8>> {
-///     let resolution = Resolution::new::<R>(writer).ok()?;
-///     let mut out = Vec::new();
-///     resolution.apply(body, body.len(), &mut out).ok()?;
-///     Some(out)
+/// /// Reads records of the schema `writer`.
+/// fn read<'b, R: AvroRecord<'b>>(writer: &str, records: &[&'b [u8]], scratch: &'b Scratch) -> Option<Vec<R>> {
+///     let mut resolution = Resolution::new::<R>(writer).ok()?;
+///     let read = |record: &&'b [u8]| resolution.decode(record, record.len(), scratch).ok();
+///     records.iter().map(read).collect()
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Resolution(Plan);
+pub struct Resolution {
+    resolver: Resolver,
+    /// Of the compiled schema that it is for.
+    fingerprint: u64,
+    room: Room,
+}
 
 impl Resolution {
     /// Compares the schema text of a writer with the schema of `R`.
@@ -43,36 +59,53 @@ impl Resolution {
     /// The text is no schema, or no record of it can be read: says why, by the field's path.
     pub fn new<'b, R: AvroRecord<'b>>(writer: &str) -> Result<Self, SchemaError> {
         let (reader, extras) = parse_reader(R::SCHEMA)?;
-        let plan = Plan::new(&parse(writer)?, &reader, &extras);
-        plan.map(Resolution).map_err(|incompatible| {
-            SchemaError::new(format!(
-                "it cannot be read as `{}`, {incompatible}",
-                R::NAME
-            ))
+        let resolver =
+            Resolver::new(&parse(writer)?, &reader, &extras).map_err(|incompatible| {
+                SchemaError::new(format!(
+                    "it cannot be read as `{}`, {incompatible}",
+                    R::NAME
+                ))
+            })?;
+        Ok(Resolution {
+            resolver,
+            fingerprint: R::FINGERPRINT,
+            room: Room::default(),
         })
     }
 
-    /// Appends to `out` what the record in `body` is by the schema of `R`; `body` is the end of a payload of `size` bytes.
+    /// Reads the record in `body`, the end of a payload of `size` bytes; `scratch` holds what the writer's bytes do not have.
     ///
     /// # Errors
     /// The body is no record of the writer's schema, or has something in it that `R`'s schema has nothing for.
-    pub fn apply(&self, body: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
-        self.0.run(body, size, out)
+    ///
+    /// # Panics
+    /// `R` has another schema than the resolution was made for.
+    pub fn decode<'b, R: AvroRecord<'b>>(
+        &mut self,
+        body: &'b [u8],
+        size: usize,
+        scratch: &'b Scratch,
+    ) -> Result<R, AvroError> {
+        assert_eq!(
+            R::FINGERPRINT,
+            self.fingerprint,
+            "`{}` has another schema than the resolution",
+            R::NAME
+        );
+        self.resolver.decode(body, size, &mut self.room, scratch)
     }
 }
 
-/// How records of one writer's schema become records of the compiled one.
+/// What is known of a writer's schema: how its records are read by the compiled one.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    nodes: Vec<Node>,
+pub(crate) struct Resolver {
+    plan: Plan,
     /// Which nodes leave their bytes as they are, by their numbers.
     same: Vec<bool>,
-    root: NodeId,
-    /// The root's steps up to the last one that changes something.
-    changed: usize,
+    seams: Vec<Seam>,
 }
 
-impl Plan {
+impl Resolver {
     /// Compares the writer's schema with the reader's, of which `extras` has aliases and defaults.
     ///
     /// # Errors
@@ -82,14 +115,31 @@ impl Plan {
         reader: &Canonical,
         extras: &Extras,
     ) -> Result<Self, Incompatible> {
-        let spate_avro_schema::Plan { nodes, root } =
-            spate_avro_schema::Plan::new(writer, reader, extras)?;
-        let same = unchanged(&nodes);
-        Ok(Plan {
-            changed: changed(&nodes[root], &same),
+        let plan = Plan::new(writer, reader, extras)?;
+        let same = run::unchanged(&plan.nodes);
+        let fields = match reader {
+            Canonical::Record(_, fields) => fields.len(),
+            _ => 0,
+        };
+        Ok(Resolver {
+            seams: seams::seams(&plan, &same, fields),
+            plan,
             same,
-            nodes,
-            root,
         })
+    }
+
+    /// Reads the record in `body`, the end of a payload of `size` bytes.
+    ///
+    /// # Errors
+    /// The body is no record of the writer's schema, or has something in it that the reader has nothing for.
+    pub(crate) fn decode<'b, R: AvroRecord<'b>>(
+        &self,
+        body: &'b [u8],
+        size: usize,
+        room: &mut Room,
+        scratch: &'b Scratch,
+    ) -> Result<R, AvroError> {
+        let runner = Runner::new(&self.plan, &self.same, size);
+        seams::decode(runner, &self.seams, body, size, room, scratch)
     }
 }

@@ -1,4 +1,4 @@
-//! A record by a plan: the writer's bytes in, the bytes of the compiled schema out. Hot path of records of other schemas.
+//! A value by a plan: the writer's bytes in, the bytes of the compiled schema out. Hot path of records of other schemas.
 
 use super::{Branch, Node, NodeId, Plan, Step, Wanted, long};
 use crate::error::{AvroError, AvroErrorKind};
@@ -13,59 +13,29 @@ fn limit(size: usize) -> usize {
     size.saturating_mul(EACH).saturating_add(ROOM)
 }
 
-impl Plan {
-    /// Appends to `out` what the record in `body` is by the compiled schema; `body` is the end of a payload of `size` bytes.
-    ///
-    /// # Errors
-    /// The body is no record of the writer's schema, or has something in it that the reader has nothing for.
-    pub(crate) fn run(&self, body: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), AvroError> {
-        let mut reader = Reader::new(body, size);
-        let runner = Runner {
-            nodes: &self.nodes,
-            same: &self.same,
-            most: out.len() + limit(size),
-        };
-        if let Some(steps) = self.before_the_rest() {
-            runner.steps(steps, &mut reader, out)?;
-            // Nothing follows, so nobody has to know where it ends: the decoder looks at every byte of it.
-            out.extend_from_slice(reader.rest());
-            return Ok(());
-        }
-        runner.node(self.root, &mut reader, out)?;
-        reader.finish()
-    }
-
-    /// The steps of the record in front of those at its end that leave everything as it is, if there are such.
-    fn before_the_rest(&self) -> Option<&[Step]> {
-        match &self.nodes[self.root] {
-            Node::Record {
-                steps,
-                recursive: false,
-            } if self.changed < steps.len() => steps.get(..self.changed),
-            _ => None,
-        }
-    }
-}
-
-/// How many steps of the root there are up to the last one that changes something.
-pub(super) fn changed(root: &Node, same: &[bool]) -> usize {
-    let Node::Record { steps, .. } = root else {
-        return 0;
-    };
-    let changes = |step: &Step| !matches!(step, Step::Keep(_, node) if same[*node]);
-    steps.iter().rposition(changes).map_or(0, |last| last + 1)
-}
-
-struct Runner<'p> {
+/// Walks values by a plan.
+pub(super) struct Runner<'p> {
     nodes: &'p [Node],
     /// Which nodes leave their bytes as they are.
     same: &'p [bool],
-    most: usize,
+    /// How many bytes may be made.
+    pub(super) most: usize,
+}
+
+impl<'p> Runner<'p> {
+    /// For a payload of `size` bytes.
+    pub(super) fn new(plan: &'p Plan, same: &'p [bool], size: usize) -> Self {
+        Runner {
+            nodes: &plan.nodes,
+            same,
+            most: limit(size),
+        }
+    }
 }
 
 impl Runner<'_> {
     /// Writes what a value of the writer's becomes.
-    fn node(
+    pub(super) fn node(
         &self,
         id: NodeId,
         reader: &mut Reader<'_>,
@@ -223,7 +193,7 @@ impl Runner<'_> {
     }
 
     /// Passes a value of the writer's over.
-    fn pass(&self, id: NodeId, reader: &mut Reader<'_>) -> Result<(), AvroError> {
+    pub(super) fn pass(&self, id: NodeId, reader: &mut Reader<'_>) -> Result<(), AvroError> {
         match &self.nodes[id] {
             Node::Null => Ok(()),
             Node::Boolean => reader.boolean().map(drop),

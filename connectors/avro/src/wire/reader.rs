@@ -41,6 +41,13 @@ pub struct Block {
     size: Option<(i64, usize)>,
 }
 
+/// Where a reader was in a payload when it was turned to other bytes.
+#[derive(Debug)]
+pub(crate) struct Place<'b> {
+    rest: &'b [u8],
+    size: usize,
+}
+
 impl<'b> Reader<'b> {
     /// A reader of `body`, the end of a payload of `size` bytes.
     #[inline(always)]
@@ -77,6 +84,30 @@ impl<'b> Reader<'b> {
     #[must_use]
     pub fn rest(&self) -> &'b [u8] {
         self.rest
+    }
+
+    /// Goes on in other bytes, and tells where it was. An error in them is at the position that was left.
+    pub(crate) fn turn_to(&mut self, bytes: &'b [u8]) -> Place<'b> {
+        let place = Place {
+            rest: self.rest,
+            size: self.size,
+        };
+        self.size = self.size.saturating_sub(self.rest.len()) + bytes.len();
+        self.rest = bytes;
+        place
+    }
+
+    /// Goes on where it was before it was turned to others.
+    pub(crate) fn back_to(&mut self, place: Place<'b>) {
+        Place {
+            rest: self.rest,
+            size: self.size,
+        } = place;
+    }
+
+    /// Goes on elsewhere in the same payload: where this is what has not been read yet.
+    pub(crate) fn go_to(&mut self, rest: &'b [u8]) {
+        self.rest = rest;
     }
 
     /// The end of the record: nothing may be left.

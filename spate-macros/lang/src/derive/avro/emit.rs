@@ -99,8 +99,11 @@ fn in_two_steps(lifetime: &Lifetime, steps: &Steps<'_>, recursive: bool) -> Toke
         positions,
         solid,
         built,
+        count,
         ..
     } = steps;
+    let seamed = seamed(lifetime);
+    let end = before(*count);
     let (reader, result) = (
         quote!(&mut #avro::Reader<#lifetime>),
         quote!(::core::result::Result<Self, #avro::AvroError>),
@@ -111,12 +114,13 @@ fn in_two_steps(lifetime: &Lifetime, steps: &Steps<'_>, recursive: bool) -> Toke
             const POSITIONS: &'static [(&'static str, usize)] = &[];
             const SOLID: usize = usize::MAX;
             #[inline]
-            fn decode_upto<const N: usize>(reader: #reader) -> #result {
+            #seamed(reader: #reader, seams: &mut __Seams) -> #result {
                 let outer = reader;
                 let reader = &mut outer.fork();
                 let upto = usize::MAX;
                 reader.enter()?;
                 #(#first)*
+                #end
                 reader.leave();
                 outer.join(reader);
                 ::core::result::Result::Ok(Self { #(#built),* })
@@ -134,11 +138,12 @@ fn in_two_steps(lifetime: &Lifetime, steps: &Steps<'_>, recursive: bool) -> Toke
         const POSITIONS: &'static [(&'static str, usize)] = &[#(#positions),*];
         const SOLID: usize = #solid;
         #[inline]
-        fn decode_upto<const N: usize>(reader: #reader) -> #result {
+        #seamed(reader: #reader, seams: &mut __Seams) -> #result {
             #bound
             let outer = reader;
             let reader = &mut outer.fork();
             #(#first)*
+            #end
             outer.join(reader);
             ::core::result::Result::Ok(Self { #(#built),* })
         }
@@ -152,6 +157,18 @@ fn in_two_steps(lifetime: &Lifetime, steps: &Steps<'_>, recursive: bool) -> Toke
             ::core::result::Result::Ok(self)
         }
     }
+}
+
+/// The head of the function that reads a record wherever its fields are, up to its arguments.
+fn seamed(lifetime: &Lifetime) -> TokenStream {
+    let avro = runtime();
+    quote!(fn decode_seamed<const N: usize, __Seams: #avro::Seams<#lifetime>>)
+}
+
+/// Asks where the schema's field of that number is.
+fn before(field: usize) -> TokenStream {
+    let avro = runtime();
+    quote!(#avro::Seams::before(seams, #field, reader)?;)
 }
 
 /// One line per field, in wire order, for each part of the implementation.
@@ -169,6 +186,8 @@ struct Steps<'a> {
     positions: Vec<TokenStream>,
     /// How many fields stand before the end of the last one that has no placeholder.
     solid: usize,
+    /// How many fields the schema has.
+    count: usize,
     /// One function per field, which reads it or makes its placeholder.
     functions: Vec<TokenStream>,
     /// Whether checking is worth lines of its own: decoding would allocate, or another record is inside.
@@ -219,6 +238,7 @@ impl<'a> Steps<'a> {
             rest: Vec::new(),
             positions: Vec::new(),
             solid: 0,
+            count: 0,
             functions: Vec::new(),
             checked: false,
         }
@@ -266,8 +286,10 @@ impl<'a> Steps<'a> {
                 #value
             }
         });
+        let before = before(n);
+        self.count = n + 1;
         self.first
-            .push(quote!(let #local = #read #arguments(reader, #n < upto)?;));
+            .push(quote!(#before let #local = #read #arguments(reader, #n < upto)?;));
         self.rest
             .push(quote!(if #n >= upto { self.#ident = #read #arguments(reader, true)?; }));
         let rust_name = ident.to_string();
@@ -293,7 +315,9 @@ impl<'a> Steps<'a> {
     fn skip(&mut self, n: usize, name: &str, marker: &TokenStream) {
         let (avro, wire) = (runtime(), wire());
         let step = quote!(#avro::field(#name, <#marker as #wire::Skip>::skip(reader))?;);
-        self.first.push(quote!(if #n < upto { #step }));
+        let before = before(n);
+        self.count = n + 1;
+        self.first.push(quote!(if #n < upto { #before #step }));
         self.rest.push(quote!(if #n >= upto { #step }));
         self.check.push(step);
     }
@@ -302,6 +326,7 @@ impl<'a> Steps<'a> {
 /// The implementation after a mistake: it satisfies every bound and is never run.
 pub(super) fn never(input: &Input, lifetime: &Lifetime) -> TokenStream {
     let (root, avro, header) = (&input.root, runtime(), header(input, lifetime));
+    let seamed = seamed(lifetime);
     quote! {
         const _: () = {
             use #root::__private::avro as #avro;
@@ -314,7 +339,7 @@ pub(super) fn never(input: &Input, lifetime: &Lifetime) -> TokenStream {
                 const MIN_SIZE: usize = 0;
                 const POSITIONS: &'static [(&'static str, usize)] = &[];
                 const SOLID: usize = 0;
-                fn decode_upto<const N: usize>(_: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {
+                #seamed(_: &mut #avro::Reader<#lifetime>, _: &mut __Seams) -> ::core::result::Result<Self, #avro::AvroError> {
                     ::core::unreachable!("the schema of this record has a mistake")
                 }
                 fn decode_rest<const N: usize>(self, _: &mut #avro::Reader<#lifetime>) -> ::core::result::Result<Self, #avro::AvroError> {

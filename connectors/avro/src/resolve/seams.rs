@@ -1,0 +1,261 @@
+//! A record of another schema, read by the compiled decoder: in the writer's own bytes wherever they are what the compiled schema would have,
+//! and in bytes made for it where they are not. Hot path of records of other schemas.
+//!
+//! A plan's record is cut into [`Seam`]s once. Fields between two seams cost what they cost in a record of the compiled schema; what the
+//! writer has and the compiled schema does not is passed over in between.
+
+use spate_runtime::scratch::Scratch;
+
+use super::run::Runner;
+use super::{Node, NodeId, Plan, Step, Wanted};
+use crate::error::AvroError;
+use crate::record::AvroRecord;
+use crate::seams::Seams;
+use crate::steps::field;
+use crate::wire::{Place, Reader};
+
+/// What is done before a field of the compiled schema.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Seam {
+    /// The field's number; that of all fields at the record's end.
+    at: usize,
+    /// In this order. None in a seam that only leads back to the writer's bytes, from the ones that were made.
+    acts: Vec<Act>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Act {
+    /// Passes over all of the writer's fields, and remembers where each begins and where the last ends.
+    Survey(Vec<(String, NodeId)>),
+    /// Goes to one of these places.
+    Go(usize),
+    /// Passes over a field of the writer's.
+    Skip(String, NodeId),
+    /// Makes the bytes of the next field out of the writer's.
+    Make(String, NodeId),
+    /// Makes the bytes of all fields out of the writer's.
+    Whole(NodeId),
+    /// The bytes of the next field, which the writer does not have.
+    Default(Vec<u8>),
+}
+
+/// The seams of a plan for a record of so many fields; its nodes in `same` leave their bytes as they are.
+pub(super) fn seams(plan: &Plan, same: &[bool], fields: usize) -> Vec<Seam> {
+    let mut cut = Cut::default();
+    match &plan.nodes[plan.root] {
+        Node::Record { steps, .. } => {
+            for step in steps {
+                match step {
+                    Step::Keep(_, node) if same[*node] => cut.keep(),
+                    Step::Keep(name, node) => cut.make(Act::Make(name.clone(), *node)),
+                    Step::Default(bytes) => cut.make(Act::Default(bytes.clone())),
+                    Step::Skip(name, node) => cut.acts.push(Act::Skip(name.clone(), *node)),
+                }
+            }
+        }
+        Node::Reordered { fields, wanted, .. } => {
+            cut.acts.push(Act::Survey(fields.clone()));
+            let mut here = fields.len();
+            for wanted in wanted {
+                match wanted {
+                    Wanted::Field(place, node) => {
+                        if *place != here {
+                            cut.acts.push(Act::Go(*place));
+                        }
+                        here = place + 1;
+                        match same[*node] {
+                            true => cut.keep(),
+                            false => {
+                                let name = fields[*place].0.clone();
+                                cut.make(Act::Make(name, *node));
+                            }
+                        }
+                    }
+                    Wanted::Default(bytes) => cut.make(Act::Default(bytes.clone())),
+                }
+            }
+            if here != fields.len() {
+                cut.acts.push(Act::Go(fields.len()));
+            }
+        }
+        // The writer has a union around the record: all of it is made at once.
+        _ => {
+            cut.acts.push(Act::Whole(plan.root));
+            (cut.made, cut.at) = (fields, fields);
+        }
+    }
+    cut.end()
+}
+
+/// Seams while they are cut.
+#[derive(Default)]
+struct Cut {
+    seams: Vec<Seam>,
+    /// The next field of the compiled schema.
+    at: usize,
+    /// What is to be done before the fields that are made, and how many these are: the last ones up to `at`.
+    acts: Vec<Act>,
+    made: usize,
+}
+
+impl Cut {
+    /// The next field is made, with those before it that are.
+    fn make(&mut self, act: Act) {
+        self.acts.push(act);
+        self.made += 1;
+        self.at += 1;
+    }
+
+    /// The next field is read where it is.
+    fn keep(&mut self) {
+        self.close();
+        self.at += 1;
+    }
+
+    fn close(&mut self) {
+        if self.acts.is_empty() {
+            return;
+        }
+        self.seams.push(Seam {
+            at: self.at - self.made,
+            acts: std::mem::take(&mut self.acts),
+        });
+        if self.made > 0 {
+            self.made = 0;
+            self.seams.push(Seam {
+                at: self.at,
+                acts: Vec::new(),
+            });
+        }
+    }
+
+    fn end(mut self) -> Vec<Seam> {
+        self.close();
+        self.seams
+    }
+}
+
+/// What a thread keeps for the records of other schemas, for its room.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    /// Bytes that were made, before they are kept.
+    made: Vec<u8>,
+    /// How many bytes are left where each of the writer's fields begins, and behind the last.
+    places: Vec<usize>,
+}
+
+/// Reads the record in `body`, the end of a payload of `size` bytes, by the plan's seams.
+///
+/// # Errors
+/// The body is no record of the writer's schema, or has something in it that the compiled schema has nothing for.
+#[inline(never)]
+pub(super) fn decode<'b, R: AvroRecord<'b>>(
+    runner: Runner<'_>,
+    seams: &[Seam],
+    body: &'b [u8],
+    size: usize,
+    room: &mut Room,
+    scratch: &'b Scratch,
+) -> Result<R, AvroError> {
+    // A record that failed may have left some.
+    room.made.clear();
+    let mut seamed = Seamed {
+        runner,
+        seams,
+        next: next(seams),
+        body,
+        away: None,
+        room,
+        scratch,
+    };
+    let mut reader = Reader::new(body, size);
+    let record = R::decode_seamed::<{ usize::MAX }, _>(&mut reader, &mut seamed)?;
+    reader.finish()?;
+    Ok(record)
+}
+
+/// The seams of one record.
+struct Seamed<'p, 'b> {
+    runner: Runner<'p>,
+    seams: &'p [Seam],
+    /// The field of the first of them.
+    next: usize,
+    /// All of the writer's bytes, for the places.
+    body: &'b [u8],
+    /// Where the writer's bytes were left, while the reader is in ones that were made.
+    away: Option<Place<'b>>,
+    room: &'p mut Room,
+    scratch: &'b Scratch,
+}
+
+impl<'b> Seams<'b> for Seamed<'_, 'b> {
+    #[inline(always)]
+    fn before(&mut self, field: usize, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+        if field == self.next {
+            // By value: the decoder's reader stays in registers.
+            *reader = self.turn(reader.fork())?;
+        }
+        Ok(())
+    }
+}
+
+impl<'b> Seamed<'_, 'b> {
+    #[inline(never)]
+    fn turn(&mut self, mut reader: Reader<'b>) -> Result<Reader<'b>, AvroError> {
+        if let Some(place) = self.away.take() {
+            debug_assert!(reader.rest().is_empty(), "what was made is what was read");
+            reader.back_to(place);
+        }
+        let seams = self.seams;
+        if let Some((seam, rest)) = seams.split_first() {
+            self.seams = rest;
+            self.next = next(rest);
+            for act in &seam.acts {
+                self.act(act, &mut reader)?;
+            }
+        }
+        if !self.room.made.is_empty() {
+            self.away = Some(reader.turn_to(self.scratch.keep(&self.room.made)));
+            self.runner.most = self.runner.most.saturating_sub(self.room.made.len());
+            self.room.made.clear();
+        }
+        Ok(reader)
+    }
+
+    fn act(&mut self, act: &Act, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+        match act {
+            Act::Skip(name, node) => field(name, self.runner.pass(*node, reader)),
+            Act::Default(bytes) => {
+                self.room.made.extend_from_slice(bytes);
+                Ok(())
+            }
+            Act::Make(name, node) => field(name, self.make(*node, reader)),
+            Act::Whole(node) => self.make(*node, reader),
+            Act::Survey(fields) => {
+                self.room.places.clear();
+                for (name, node) in fields {
+                    self.room.places.push(reader.rest().len());
+                    field(name, self.runner.pass(*node, reader))?;
+                }
+                self.room.places.push(reader.rest().len());
+                Ok(())
+            }
+            Act::Go(place) => {
+                reader.go_to(&self.body[self.body.len() - self.room.places[*place]..]);
+                Ok(())
+            }
+        }
+    }
+
+    fn make(&mut self, node: NodeId, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+        // With bounds of its own: the decoder counts once more what is made here.
+        let mut writer = reader.fork();
+        self.runner.node(node, &mut writer, &mut self.room.made)?;
+        reader.go_to(writer.rest());
+        Ok(())
+    }
+}
+
+fn next(seams: &[Seam]) -> usize {
+    seams.first().map_or(usize::MAX, |seam| seam.at)
+}
