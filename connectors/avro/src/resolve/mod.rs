@@ -14,6 +14,7 @@
 //! Where we are stricter than the specification: two different logical types never resolve, and where it is silent: of several branches
 //! of the reader's union that could hold a value, one of the very type comes before one that needs a promotion.
 
+mod kept;
 mod run;
 mod seams;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use spate_avro_schema::{
 };
 use spate_runtime::scratch::Scratch;
 
+use self::kept::Kept;
 use self::run::Runner;
 pub(crate) use self::seams::Room;
 use self::seams::Seam;
@@ -100,8 +102,8 @@ impl Resolution {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Resolver {
     plan: Plan,
-    /// Which nodes leave their bytes as they are, by their numbers.
-    same: Vec<bool>,
+    /// What becomes of the bytes of its nodes, by their numbers.
+    kept: Vec<Kept>,
     seams: Vec<Seam>,
 }
 
@@ -116,15 +118,15 @@ impl Resolver {
         extras: &Extras,
     ) -> Result<Self, Incompatible> {
         let plan = Plan::new(writer, reader, extras)?;
-        let same = run::unchanged(&plan.nodes);
+        let kept = kept::kept(&plan.nodes);
         let fields = match reader {
             Canonical::Record(_, fields) => fields.len(),
             _ => 0,
         };
         Ok(Resolver {
-            seams: seams::seams(&plan, &same, fields),
+            seams: seams::seams(&plan, &kept, fields),
             plan,
-            same,
+            kept,
         })
     }
 
@@ -139,7 +141,7 @@ impl Resolver {
         room: &mut Room,
         scratch: &'b Scratch,
     ) -> Result<R, AvroError> {
-        let runner = Runner::new(&self.plan, &self.same, size);
+        let runner = Runner::new(&self.plan, &self.kept, size);
         seams::decode(runner, &self.seams, body, size, room, scratch)
     }
 }

@@ -1,5 +1,6 @@
 //! A value by a plan: the writer's bytes in, the bytes of the compiled schema out. Hot path of records of other schemas.
 
+use super::kept::Kept;
 use super::{Branch, Node, NodeId, Plan, Step, Wanted, long};
 use crate::error::{AvroError, AvroErrorKind};
 use crate::steps::field;
@@ -16,18 +17,18 @@ fn limit(size: usize) -> usize {
 /// Walks values by a plan.
 pub(super) struct Runner<'p> {
     nodes: &'p [Node],
-    /// Which nodes leave their bytes as they are.
-    same: &'p [bool],
+    /// What becomes of their bytes.
+    kept: &'p [Kept],
     /// How many bytes may be made.
     pub(super) most: usize,
 }
 
 impl<'p> Runner<'p> {
     /// For a payload of `size` bytes.
-    pub(super) fn new(plan: &'p Plan, same: &'p [bool], size: usize) -> Self {
+    pub(super) fn new(plan: &'p Plan, kept: &'p [Kept], size: usize) -> Self {
         Runner {
             nodes: &plan.nodes,
-            same,
+            kept,
             most: limit(size),
         }
     }
@@ -41,7 +42,7 @@ impl Runner<'_> {
         reader: &mut Reader<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), AvroError> {
-        if self.same[id] {
+        if self.kept[id] != Kept::Made {
             let before = reader.rest();
             self.pass(id, reader)?;
             out.extend_from_slice(read(before, reader));
@@ -75,7 +76,7 @@ impl Runner<'_> {
                 self.reordered(fields, wanted, reader, out)?;
                 leave(reader, *recursive);
             }
-            Node::Branches(branches) => {
+            Node::Branches { branches, .. } => {
                 let branch = reader.branch(branches.len())?;
                 match &branches[branch] {
                     Branch::Read(node) => self.node(*node, reader, out)?,
@@ -91,6 +92,7 @@ impl Runner<'_> {
             Node::Null
             | Node::Boolean
             | Node::Int
+            | Node::IntToLong
             | Node::Long
             | Node::Float
             | Node::Double
@@ -111,7 +113,7 @@ impl Runner<'_> {
         let mut begin = reader.rest();
         for step in steps {
             if let Step::Keep(name, node) = step
-                && self.same[*node]
+                && self.kept[*node] != Kept::Made
             {
                 field(name, self.pass(*node, reader))?;
                 continue;
@@ -197,7 +199,9 @@ impl Runner<'_> {
         match &self.nodes[id] {
             Node::Null => Ok(()),
             Node::Boolean => reader.boolean().map(drop),
-            Node::Int | Node::IntToFloat | Node::IntToDouble => reader.int().map(drop),
+            Node::Int | Node::IntToLong | Node::IntToFloat | Node::IntToDouble => {
+                reader.int().map(drop)
+            }
             Node::Long | Node::LongToFloat | Node::LongToDouble => reader.skip_long(),
             Node::Float | Node::FloatToDouble => reader.skip(4),
             Node::Double => reader.skip(8),
@@ -212,7 +216,9 @@ impl Runner<'_> {
                     if block.count == 0 {
                         return Ok(());
                     }
-                    if reader.skip_block(block) || least == 0 {
+                    // Items that have to be looked at are, whatever size the writer wrote.
+                    let passed = self.kept[*item] != Kept::Checked && reader.skip_block(block);
+                    if passed || least == 0 {
                         continue;
                     }
                     for _ in 0..block.count {
@@ -246,7 +252,7 @@ impl Runner<'_> {
                 leave(reader, *recursive);
                 Ok(())
             }
-            Node::Branches(branches) => {
+            Node::Branches { branches, .. } => {
                 let branch = reader.branch(branches.len())?;
                 match &branches[branch] {
                     Branch::Read(node) => self.pass(*node, reader),
@@ -277,53 +283,4 @@ fn leave(reader: &mut Reader<'_>, recursive: bool) {
     if recursive {
         reader.leave();
     }
-}
-
-/// Which nodes leave their bytes as they are. A record that contains itself is taken to change: it is asked before it is known.
-pub(super) fn unchanged(nodes: &[Node]) -> Vec<bool> {
-    let mut known: Vec<Option<bool>> = vec![None; nodes.len()];
-    (0..nodes.len())
-        .map(|id| same(id, nodes, &mut known))
-        .collect()
-}
-
-fn same(id: NodeId, nodes: &[Node], known: &mut [Option<bool>]) -> bool {
-    if let Some(known) = known[id] {
-        return known;
-    }
-    known[id] = Some(false);
-    let answer = match &nodes[id] {
-        Node::Null
-        | Node::Boolean
-        | Node::Int
-        | Node::Long
-        | Node::Float
-        | Node::Double
-        | Node::Text
-        | Node::Fixed(_)
-        | Node::Symbol(_) => true,
-        Node::Blocks { item, .. } => same(*item, nodes, known),
-        Node::Record { steps, recursive } => {
-            let mut all = !recursive;
-            for step in steps {
-                all &= matches!(step, Step::Keep(_, node) if same(*node, nodes, known));
-            }
-            all
-        }
-        // Each branch into the one of its own number.
-        Node::Branches(branches) => branches.iter().enumerate().all(|(n, branch)| {
-            matches!(branch, Branch::Read(node)
-                if matches!(&nodes[*node], Node::Into(into, inner) if *into as usize == n && same(*inner, nodes, known)))
-        }),
-        Node::Symbols(_)
-        | Node::IntToFloat
-        | Node::IntToDouble
-        | Node::LongToFloat
-        | Node::LongToDouble
-        | Node::FloatToDouble
-        | Node::Reordered { .. }
-        | Node::Into(..) => false,
-    };
-    known[id] = Some(answer);
-    answer
 }

@@ -6,6 +6,7 @@
 
 use spate_runtime::scratch::Scratch;
 
+use super::kept::Kept;
 use super::run::Runner;
 use super::{Node, NodeId, Plan, Step, Wanted};
 use crate::error::AvroError;
@@ -29,6 +30,8 @@ enum Act {
     Survey(Vec<(String, NodeId)>),
     /// Goes to one of these places.
     Go(usize),
+    /// Looks at the next field by the writer's type, before it is read where it is.
+    Check(String, NodeId),
     /// Passes over a field of the writer's.
     Skip(String, NodeId),
     /// Makes the bytes of the next field out of the writer's.
@@ -39,15 +42,14 @@ enum Act {
     Default(Vec<u8>),
 }
 
-/// The seams of a plan for a record of so many fields; its nodes in `same` leave their bytes as they are.
-pub(super) fn seams(plan: &Plan, same: &[bool], fields: usize) -> Vec<Seam> {
+/// The seams of a plan for a record of so many fields; what becomes of its nodes' bytes is in `kept`.
+pub(super) fn seams(plan: &Plan, kept: &[Kept], fields: usize) -> Vec<Seam> {
     let mut cut = Cut::default();
     match &plan.nodes[plan.root] {
         Node::Record { steps, .. } => {
             for step in steps {
                 match step {
-                    Step::Keep(_, node) if same[*node] => cut.keep(),
-                    Step::Keep(name, node) => cut.make(Act::Make(name.clone(), *node)),
+                    Step::Keep(name, node) => cut.field(kept[*node], name, *node),
                     Step::Default(bytes) => cut.make(Act::Default(bytes.clone())),
                     Step::Skip(name, node) => cut.acts.push(Act::Skip(name.clone(), *node)),
                 }
@@ -63,13 +65,7 @@ pub(super) fn seams(plan: &Plan, same: &[bool], fields: usize) -> Vec<Seam> {
                             cut.acts.push(Act::Go(*place));
                         }
                         here = place + 1;
-                        match same[*node] {
-                            true => cut.keep(),
-                            false => {
-                                let name = fields[*place].0.clone();
-                                cut.make(Act::Make(name, *node));
-                            }
-                        }
+                        cut.field(kept[*node], &fields[*place].0, *node);
                     }
                     Wanted::Default(bytes) => cut.make(Act::Default(bytes.clone())),
                 }
@@ -96,9 +92,24 @@ struct Cut {
     /// What is to be done before the fields that are made, and how many these are: the last ones up to `at`.
     acts: Vec<Act>,
     made: usize,
+    /// Whether the reader has to be led back before the next field.
+    back: bool,
 }
 
 impl Cut {
+    /// The next field is one of the writer's.
+    fn field(&mut self, kept: Kept, name: &str, node: NodeId) {
+        match kept {
+            Kept::AsTheyAre => self.keep(),
+            Kept::Checked => {
+                self.close();
+                self.acts.push(Act::Check(name.to_owned(), node));
+                self.keep();
+            }
+            Kept::Made => self.make(Act::Make(name.to_owned(), node)),
+        }
+    }
+
     /// The next field is made, with those before it that are.
     fn make(&mut self, act: Act) {
         self.acts.push(act);
@@ -108,29 +119,36 @@ impl Cut {
 
     /// The next field is read where it is.
     fn keep(&mut self) {
-        self.close();
+        self.seam();
         self.at += 1;
     }
 
+    /// Ends the fields that are made.
     fn close(&mut self) {
-        if self.acts.is_empty() {
-            return;
-        }
-        self.seams.push(Seam {
-            at: self.at - self.made,
-            acts: std::mem::take(&mut self.acts),
-        });
         if self.made > 0 {
-            self.made = 0;
             self.seams.push(Seam {
-                at: self.at,
-                acts: Vec::new(),
+                at: self.at - self.made,
+                acts: std::mem::take(&mut self.acts),
             });
+            (self.made, self.back) = (0, true);
         }
     }
 
-    fn end(mut self) -> Vec<Seam> {
+    /// A seam before the next field, if there is anything to do.
+    fn seam(&mut self) {
         self.close();
+        if self.back || !self.acts.is_empty() {
+            self.seams.push(Seam {
+                at: self.at,
+                acts: std::mem::take(&mut self.acts),
+            });
+            self.back = false;
+        }
+    }
+
+    /// Behind the last field.
+    fn end(mut self) -> Vec<Seam> {
+        self.seam();
         self.seams
     }
 }
@@ -225,6 +243,7 @@ impl<'b> Seamed<'_, 'b> {
     fn act(&mut self, act: &Act, reader: &mut Reader<'b>) -> Result<(), AvroError> {
         match act {
             Act::Skip(name, node) => field(name, self.runner.pass(*node, reader)),
+            Act::Check(name, node) => field(name, self.runner.pass(*node, &mut reader.fork())),
             Act::Default(bytes) => {
                 self.room.made.extend_from_slice(bytes);
                 Ok(())

@@ -7,9 +7,10 @@
 #![allow(dead_code)]
 
 use std::fmt::Write as _;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use spate_avro::{AvroError, AvroRecord, Reader, Resolution, canonical_form, decode_body};
+use spate_runtime::scratch::Scratch;
 
 use crate::types::{All, More, Passed, Plain};
 
@@ -63,9 +64,11 @@ pub(crate) fn resolve(bytes: &[u8]) {
     };
     let resolutions = resolutions();
     let which = usize::from(*which) % resolutions.len();
-    let mut out = Vec::new();
-    let resolved = resolutions[which].apply(body, body.len(), &mut out);
-    let all = resolved.and_then(|()| decode_body::<All<'_>>(&out, out.len()));
+    let scratch = Scratch::new();
+    let all = resolutions[which]
+        .lock()
+        .expect("no claim failed before")
+        .decode::<All<'_>>(body, body.len(), &scratch);
     if let Ok(all) = &all {
         look(all);
     }
@@ -135,11 +138,12 @@ pub(crate) fn writers() -> Vec<String> {
     ]
 }
 
-fn resolutions() -> &'static [Resolution] {
-    static RESOLUTIONS: OnceLock<Vec<Resolution>> = OnceLock::new();
+fn resolutions() -> &'static [Mutex<Resolution>] {
+    static RESOLUTIONS: OnceLock<Vec<Mutex<Resolution>>> = OnceLock::new();
     RESOLUTIONS.get_or_init(|| {
         let resolution = |writer: String| {
-            Resolution::new::<All<'_>>(&writer).unwrap_or_else(|error| panic!("{error}\n{writer}"))
+            let resolution = Resolution::new::<All<'_>>(&writer);
+            Mutex::new(resolution.unwrap_or_else(|error| panic!("{error}\n{writer}")))
         };
         writers().into_iter().map(resolution).collect()
     })

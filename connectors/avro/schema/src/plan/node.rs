@@ -11,6 +11,8 @@ pub enum Node {
     Boolean,
     /// As it is.
     Int,
+    /// As it is: promoted, with the bytes of the same long.
+    IntToLong,
     /// As it is.
     Long,
     /// As it is.
@@ -61,7 +63,12 @@ pub enum Node {
         recursive: bool,
     },
     /// By the writer's branch.
-    Branches(Vec<Branch>),
+    Branches {
+        /// The writer's.
+        branches: Vec<Branch>,
+        /// How many the reader has; none where it has no union.
+        ours: usize,
+    },
     /// Into that branch of the reader's union.
     Into(u32, NodeId),
 }
@@ -101,7 +108,7 @@ impl Node {
         match self {
             Node::Blocks { item, .. } => *item == id,
             Node::Into(_, node) => *node == id,
-            Node::Branches(branches) => branches
+            Node::Branches { branches, .. } => branches
                 .iter()
                 .any(|branch| matches!(branch, Branch::Read(node) if *node == id)),
             Node::Record { steps, .. } => steps.iter().any(|step| match step {

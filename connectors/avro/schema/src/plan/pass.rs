@@ -53,11 +53,12 @@ impl<'s> Planner<'s> {
                 })
             }
             Canonical::Union(branches) => {
+                let ours = branches.len();
                 let branches = branches
                     .iter()
                     .map(|branch| Branch::Read(self.pass(branch)))
                     .collect();
-                self.add(Node::Branches(branches))
+                self.add(Node::Branches { branches, ours })
             }
             Canonical::Enum(_, symbols) => self.add(Node::Symbol(symbols.len())),
             Canonical::Fixed(_, size, _) => self.add(Node::Fixed(*size)),

@@ -8,8 +8,8 @@ pub(super) fn promotion(there: &str, here: &str) -> Option<Node> {
     Some(match (there, here) {
         ("null", "null") => Node::Null,
         ("boolean", "boolean") => Node::Boolean,
-        // An int has the bytes of the same long.
-        ("int", "int" | "long") => Node::Int,
+        ("int", "int") => Node::Int,
+        ("int", "long") => Node::IntToLong,
         ("int", "float") => Node::IntToFloat,
         ("int", "double") => Node::IntToDouble,
         ("long", "long") => Node::Long,

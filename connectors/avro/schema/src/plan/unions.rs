@@ -91,13 +91,17 @@ impl<'s> Planner<'s> {
                 }
             });
         }
+        let ours = match reader {
+            Canonical::Union(ours) => ours.len(),
+            _ => 0,
+        };
         let readable = branches
             .iter()
             .any(|branch| matches!(branch, Branch::Read(_)));
         match last {
             Some(error) if !readable => Err(error),
             None if branches.is_empty() => self.fail("a union without branches"),
-            _ => Ok(self.add(Node::Branches(branches))),
+            _ => Ok(self.add(Node::Branches { branches, ours })),
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use apache_avro::types::Value;
 
-use super::{encoded, ours, plan};
-use crate::wire::Reader;
+use super::{encoded, ours, resolver};
 
 /// A record `n.R` with these fields.
 fn record(fields: &str) -> String {
@@ -24,7 +23,9 @@ fn resolved(writer: &str, reader: &str, value: Value) -> Result<Value, String> {
 }
 
 fn refused(writer: &str, reader: &str) -> String {
-    plan(writer, reader).expect_err("incompatible").to_string()
+    resolver(writer, reader)
+        .expect_err("incompatible")
+        .to_string()
 }
 
 #[test]
@@ -148,9 +149,9 @@ fn what_a_record_lacks_is_named_by_its_path() {
         "at its top: record n.R there cannot be read as record n.S here"
     );
     // Without its namespace it is the same name; so it is with an alias.
-    assert!(plan(&writer, &writer.replace("\"n\"", "\"m\"")).is_ok());
+    assert!(resolver(&writer, &writer.replace("\"n\"", "\"m\"")).is_ok());
     let alias = other.replace("\"name\":\"S\"", "\"name\":\"S\",\"aliases\":[\"n.R\"]");
-    assert!(plan(&writer, &alias).is_ok());
+    assert!(resolver(&writer, &alias).is_ok());
 }
 
 #[test]
@@ -222,7 +223,9 @@ fn defaults_of_every_type_are_values_of_it() {
     }
     let reader = record(r#"{"name":"f","type":"int","default":"text"}"#);
     assert_eq!(
-        plan(&record(""), &reader).expect_err("no int").to_string(),
+        resolver(&record(""), &reader)
+            .expect_err("no int")
+            .to_string(),
         "at field path `f`: its default is no value of its type"
     );
 }
@@ -300,14 +303,14 @@ fn logical_types_that_differ_are_other_values_and_never_resolved() {
         (&millis, "\"long\""),
         ("\"int\"", &millis),
     ] {
-        assert!(plan(writer, reader).is_ok(), "{writer} {reader}");
+        assert!(resolver(writer, reader).is_ok(), "{writer} {reader}");
     }
     let decimal = |scale: u32| {
         format!(
             "{{\"type\":\"bytes\",\"logicalType\":\"decimal\",\"precision\":9,\"scale\":{scale}}}"
         )
     };
-    assert!(plan(&decimal(2), &decimal(3)).is_err());
+    assert!(resolver(&decimal(2), &decimal(3)).is_err());
 }
 
 #[test]
@@ -421,17 +424,119 @@ fn damaged_bytes_are_errors_with_the_path_of_the_writers_field() {
 fn a_rest_that_stays_as_it_is_keeps_its_damage() {
     let writer = record(r#"{"name":"gone","type":"int"},{"name":"a","type":"string"}"#);
     let reader = record(r#"{"name":"a","type":"string"}"#);
-    let plan = plan(&writer, &reader).expect("a plan");
-    // By our own reader, because it is the one that has to notice.
-    let read = |bytes: &[u8]| {
-        let mut out = Vec::new();
-        plan.run(bytes, bytes.len(), &mut out)?;
-        let mut reader = Reader::new(&out, out.len());
-        let text = reader.str()?.to_owned();
-        reader.finish().map(|()| text)
-    };
-    assert_eq!(read(&[2, 4, b'x', b'y']).expect("a record"), "xy");
+    let read = |bytes: &[u8]| ours(&writer, &reader, bytes);
+    let text = fields(&[("a", Value::String("xy".into()))]);
+    assert_eq!(read(&[2, 4, b'x', b'y']), Ok(text));
     for damaged in [&[2, 4, b'x'][..], &[2, 4, b'x', b'y', 0], &[2, 1], &[2]] {
         assert!(read(damaged).is_err(), "{damaged:?}");
     }
+}
+
+#[test]
+fn what_a_body_lacks_is_never_taken_from_a_default_behind_it() {
+    let writer = record(r#"{"name":"a","type":"string"}"#);
+    // Defaults that a decoder of all bytes in a row could take for the end of the text, or the end of the text for them.
+    let reader =
+        record(r#"{"name":"a","type":"string"},{"name":"b","type":"string","default":"zz"}"#);
+    let read = |bytes: &[u8]| ours(&writer, &reader, bytes);
+    let whole = fields(&[
+        ("a", Value::String("xy".into())),
+        ("b", Value::String("zz".into())),
+    ]);
+    assert_eq!(read(&[4, b'x', b'y']), Ok(whole));
+    for damaged in [&[4, b'x'][..], &[10, b'x', b'y'], &[4, b'x', b'y', 0], &[]] {
+        assert!(read(damaged).is_err(), "{damaged:?}");
+    }
+}
+
+#[test]
+fn what_the_writers_type_does_not_have_is_refused_though_the_compiled_one_has_it() {
+    let of = |ty: &str| record(&format!(r#"{{"name":"a","type":{ty}}}"#));
+    let list = |ty: &str| format!(r#"{{"type":"array","items":{ty}}}"#);
+    let (int, long) = (r#""int""#, r#""long""#);
+    // 2^31.
+    let wide = [0x80, 0x80, 0x80, 0x80, 0x10];
+    let in_a_list = [&[2][..], &wide, &[0]].concat();
+    // Also behind a size by which the block could be passed over.
+    let in_a_sized_list = [&[1, 10][..], &wide, &[0]].concat();
+    let behind_null = [&[2][..], &wide].concat();
+    for (writer, reader, bytes) in [
+        (int.to_owned(), long.to_owned(), &wide[..]),
+        (list(int), list(long), &in_a_list),
+        (list(int), list(long), &in_a_sized_list),
+        (
+            r#"["null","int"]"#.to_owned(),
+            r#"["null","long"]"#.to_owned(),
+            &behind_null,
+        ),
+        // A branch that only the reader has.
+        (
+            r#"["null"]"#.to_owned(),
+            r#"["null","int"]"#.to_owned(),
+            &[2, 2],
+        ),
+    ] {
+        let what = format!("{writer} -> {reader}");
+        assert!(ours(&of(&reader), &of(&reader), bytes).is_ok(), "{what}");
+        assert!(ours(&of(&writer), &of(&reader), bytes).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn fields_that_are_made_stand_between_fields_that_are_read_where_they_are() {
+    let of = |types: [&str; 6], more: [&str; 2]| {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let plain = names.iter().zip(types).map(|(name, ty)| {
+            let default = if ty == "null" {
+                r#","default":null"#
+            } else {
+                ""
+            };
+            format!(r#"{{"name":"{name}","type":"{ty}"{default}}}"#)
+        });
+        let mut all: Vec<String> = plain.collect();
+        all.insert(3, more[0].to_owned());
+        all.push(more[1].to_owned());
+        all.retain(|field| !field.is_empty());
+        record(&all.join(","))
+    };
+    // Made, as it is, made, one that is gone, made, as it is, made, a default; and nothing in front of it at all.
+    let writer = of(
+        ["int", "int", "float", "int", "string", "int"],
+        [r#"{"name":"gone","type":"string"}"#, ""],
+    );
+    let reader = of(
+        ["long", "int", "double", "double", "string", "double"],
+        ["", r#"{"name":"g","type":["null","int"],"default":null}"#],
+    );
+    let value = fields(&[
+        ("a", Value::Int(1)),
+        ("b", Value::Int(-2)),
+        ("c", Value::Float(0.5)),
+        ("gone", Value::String("gone".into())),
+        ("d", Value::Int(4)),
+        ("e", Value::String("five".into())),
+        ("f", Value::Int(6)),
+    ]);
+    let expected = fields(&[
+        ("a", Value::Long(1)),
+        ("b", Value::Int(-2)),
+        ("c", Value::Double(0.5)),
+        ("d", Value::Double(4.0)),
+        ("e", Value::String("five".into())),
+        ("f", Value::Double(6.0)),
+        ("g", Value::Union(0, Box::new(Value::Null))),
+    ]);
+    assert_eq!(resolved(&writer, &reader, value), Ok(expected));
+}
+
+#[test]
+fn a_union_of_the_writers_around_the_record_is_no_obstacle() {
+    let reader = record(r#"{"name":"a","type":"long"},{"name":"b","type":"int","default":3}"#);
+    let writer = format!("[\"null\",{}]", record(r#"{"name":"a","type":"int"}"#));
+    let expected = fields(&[("a", Value::Long(1)), ("b", Value::Int(3))]);
+    assert_eq!(ours(&writer, &reader, &[2, 2]), Ok(expected));
+    let error = ours(&writer, &reader, &[0]).expect_err("null is no record");
+    assert!(error.contains("branch 0 of the writer's union"), "{error}");
+    assert!(ours(&writer, &reader, &[2, 2, 0]).is_err());
 }

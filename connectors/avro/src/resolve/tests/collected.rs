@@ -1,0 +1,93 @@
+//! A record of any schema, read as derived decoders read theirs: field by field, asking for the seams.
+
+use std::cell::RefCell;
+
+use spate_avro_schema::{Canonical, Node, Plan, Step, parse_reader};
+use spate_runtime::scratch::Scratch;
+
+use super::super::kept::Kept;
+use super::super::run::Runner;
+use super::super::{Resolver, Room};
+use crate::error::AvroError;
+use crate::record::AvroRecord;
+use crate::seams::Seams;
+use crate::wire::Reader;
+
+/// The bytes of all fields one after the other: what the compiled decoder has read.
+struct Collected(Vec<u8>);
+
+/// The schema that a test reads by, as a plan onto itself.
+struct Compiled {
+    plan: Plan,
+    kept: Vec<Kept>,
+}
+
+thread_local! {
+    static COMPILED: RefCell<Option<Compiled>> = const { RefCell::new(None) };
+}
+
+impl<'b> AvroRecord<'b> for Collected {
+    const NAME: &'static str = "Collected";
+    const SCHEMA: &'static str = "";
+    const FINGERPRINT: u64 = 0;
+    const FIELDS: &'static [&'static str] = &[];
+    const MIN_SIZE: usize = 0;
+    const POSITIONS: &'static [(&'static str, usize)] = &[];
+    const SOLID: usize = 0;
+
+    fn decode_seamed<const N: usize, S: Seams<'b>>(
+        reader: &mut Reader<'b>,
+        seams: &mut S,
+    ) -> Result<Self, AvroError> {
+        COMPILED.with_borrow(|compiled| {
+            let Some(Compiled { plan, kept }) = compiled else {
+                unreachable!("set before")
+            };
+            let Node::Record { steps, recursive } = &plan.nodes[plan.root] else {
+                unreachable!("a record onto itself")
+            };
+            let runner = Runner::new(plan, kept, 0);
+            if *recursive {
+                reader.enter()?;
+            }
+            let mut out = Vec::new();
+            for (field, step) in steps.iter().enumerate() {
+                let Step::Keep(name, node) = step else {
+                    unreachable!("each field onto itself")
+                };
+                seams.before(field, reader)?;
+                let before = reader.rest();
+                crate::steps::field(name, runner.pass(*node, reader))?;
+                out.extend_from_slice(&before[..before.len() - reader.rest().len()]);
+            }
+            seams.before(steps.len(), reader)?;
+            if *recursive {
+                reader.leave();
+            }
+            Ok(Collected(out))
+        })
+    }
+
+    fn decode_rest<const N: usize>(self, _: &mut Reader<'b>) -> Result<Self, AvroError> {
+        Ok(self)
+    }
+}
+
+/// What the decoder of the schema `reader` has read; none if that is no record.
+pub(super) fn collect(
+    resolver: &Resolver,
+    reader: &str,
+    bytes: &[u8],
+) -> Option<Result<Vec<u8>, AvroError>> {
+    let (schema, extras) = parse_reader(reader).expect("the reader's schema");
+    if !matches!(schema, Canonical::Record(..)) {
+        return None;
+    }
+    let Resolver { plan, kept, .. } =
+        Resolver::new(&schema, &schema, &extras).expect("a schema onto itself");
+    COMPILED.set(Some(Compiled { plan, kept }));
+    let scratch = Scratch::new();
+    let collected =
+        resolver.decode::<Collected>(bytes, bytes.len(), &mut Room::default(), &scratch);
+    Some(collected.map(|collected| collected.0))
+}
