@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use spate_avro::{
-    AvroErrorKind, AvroRecord, Date, Decimal, LocalTimestampMicros, Resolution, TimeMicros,
-    TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos, Uuid, canonical_form,
+    AvroError, AvroErrorKind, AvroRecord, Date, Decimal, LocalTimestampMicros, Resolution,
+    TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos, Uuid, canonical_form,
     decode_body, fingerprint,
 };
 use spate_macros::{AvroEnum, AvroRecord, AvroUnion};
+use spate_runtime::scratch::Scratch;
 
 /// A record that was written with the compiled schema.
 fn straight<'b, R: AvroRecord<'b>>(bytes: &'b [u8]) -> Result<R, AvroErrorKind> {
@@ -16,12 +17,9 @@ fn straight<'b, R: AvroRecord<'b>>(bytes: &'b [u8]) -> Result<R, AvroErrorKind> 
 
 /// A record of the schema `writer`, read as the stage reads it.
 fn resolved<R: for<'b> AvroRecord<'b>>(writer: &str, bytes: &[u8]) -> Result<R, String> {
-    let resolution = Resolution::new::<R>(writer).map_err(|error| error.to_string())?;
-    let mut out = Vec::new();
-    resolution
-        .apply(bytes, bytes.len(), &mut out)
-        .map_err(|error| error.to_string())?;
-    decode_body(&out, out.len()).map_err(|error| error.to_string())
+    let mut resolution = Resolution::new::<R>(writer).map_err(|error| error.to_string())?;
+    let record = resolution.decode(bytes, bytes.len(), &Scratch::new());
+    record.map_err(|error: AvroError| error.to_string())
 }
 
 /// A writer's record schema of that full name.
