@@ -278,7 +278,7 @@ fn put(path: &Path, content: &[u8]) -> Result<(), ProjectError> {
     fs::write(path, content).map_err(at)
 }
 
-/// Copies a directory: macros find files relative to the manifest of the crate that they are used in. Files that are not
+/// Copies a directory with those inside: macros find files relative to the manifest of the crate that they are used in. Files that are not
 /// there any more are removed, since a case may count on their absence.
 fn copy(from: &Path, to: &Path) -> Result<(), ProjectError> {
     let at = |path: &Path| {
@@ -296,11 +296,18 @@ fn copy(from: &Path, to: &Path) -> Result<(), ProjectError> {
     for name in names(to)? {
         if !wanted.contains(&name) {
             let old = to.join(name);
-            fs::remove_file(&old).map_err(at(&old))?;
+            match old.is_dir() {
+                true => fs::remove_dir_all(&old).map_err(at(&old))?,
+                false => fs::remove_file(&old).map_err(at(&old))?,
+            }
         }
     }
     for name in wanted {
         let file = from.join(&name);
+        if file.is_dir() {
+            copy(&file, &to.join(&name))?;
+            continue;
+        }
         let content = fs::read(&file).map_err(at(&file))?;
         put(&to.join(&name), &content)?;
     }

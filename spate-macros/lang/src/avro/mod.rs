@@ -13,5 +13,5 @@ mod rules;
 mod tests;
 
 pub use model::{Definition, Field, Kind, Logical, NameId, Named, Schema, Type};
-pub use parse::{parse, parse_with};
+pub use parse::{parse, parse_over, parse_with};
 pub use spate_avro_schema::fingerprint;

@@ -154,6 +154,18 @@ pub struct Field {
     pub offset: usize,
 }
 
+impl Type {
+    /// A named type, as it stands where it is used.
+    pub(crate) fn of(id: NameId) -> Self {
+        Type {
+            kind: Kind::Named(id),
+            logical: None,
+            ignored_logical: None,
+            offset: 0,
+        }
+    }
+}
+
 impl Logical {
     /// The specification's name.
     pub fn name(self) -> &'static str {
@@ -293,13 +305,7 @@ impl Schema {
     ///
     /// Its text must not be asked for then.
     pub fn is_too_deep(&self, record: NameId) -> bool {
-        let ty = Type {
-            kind: Kind::Named(record),
-            logical: None,
-            ignored_logical: None,
-            offset: 0,
-        };
-        self.is_type_too_deep(&ty)
+        self.is_type_too_deep(&Type::of(record))
     }
 
     /// The same of any type of the schema.

@@ -34,32 +34,54 @@ pub fn parse_with(
     file: &Arc<SourceFile>,
     with: &[Arc<SourceFile>],
 ) -> Result<Schema, (Arc<SourceFile>, Vec<Finding>)> {
-    let (mut names, mut ids) = (Vec::new(), HashMap::new());
-    for other in with {
-        read(other, &mut names, &mut ids).map_err(|found| (other.clone(), found))?;
+    parse_over(file, with, &[])
+}
+
+/// The same, with files below them: their types are there for what the others do not define themselves.
+///
+/// # Errors
+/// The mistakes of the first file that has some, with that file.
+pub fn parse_over(
+    file: &Arc<SourceFile>,
+    with: &[Arc<SourceFile>],
+    below: &[Arc<SourceFile>],
+) -> Result<Schema, (Arc<SourceFile>, Vec<Finding>)> {
+    let mut known = Known::default();
+    for other in below {
+        read(other, &mut known).map_err(|found| (other.clone(), found))?;
     }
-    let root = read(file, &mut names, &mut ids).map_err(|found| (file.clone(), found))?;
+    known.below = known.names.len();
+    for other in with {
+        read(other, &mut known).map_err(|found| (other.clone(), found))?;
+    }
+    let root = read(file, &mut known).map_err(|found| (file.clone(), found))?;
     Ok(Schema {
         file: file.clone(),
         with: with.to_vec(),
-        names,
+        names: known.names,
         root,
     })
 }
 
+/// The named types of the files so far.
+#[derive(Default)]
+struct Known {
+    names: Vec<Named>,
+    ids: HashMap<String, NameId>,
+    /// How many of them may be defined otherwise.
+    below: usize,
+}
+
 /// Reads one file and adds its names to those of the files before.
-fn read(
-    file: &Arc<SourceFile>,
-    names: &mut Vec<Named>,
-    ids: &mut HashMap<String, NameId>,
-) -> Result<Type, Vec<Finding>> {
+fn read(file: &Arc<SourceFile>, known: &mut Known) -> Result<Type, Vec<Finding>> {
     let value = json(file)?;
-    let before = names.len();
+    let before = known.names.len();
     let mut parser = Parser {
         file,
         found: Vec::new(),
-        names: std::mem::take(names),
-        ids: std::mem::take(ids),
+        names: std::mem::take(&mut known.names),
+        ids: std::mem::take(&mut known.ids),
+        below: known.below,
         defined: defined(&value),
         defaults: Vec::new(),
     };
@@ -69,7 +91,7 @@ fn read(
         let defaults = std::mem::take(&mut parser.defaults);
         parser.found = defaults::judge(&defaults, &parser.names, file);
     }
-    (*names, *ids) = (parser.names, parser.ids);
+    (known.names, known.ids) = (parser.names, parser.ids);
     match root {
         Some(root) if parser.found.is_empty() => Ok(root),
         _ => Err(parser.found),
@@ -124,6 +146,8 @@ struct Parser<'f> {
     found: Vec<Finding>,
     names: Vec<Named>,
     ids: HashMap<String, NameId>,
+    /// So many names at the beginning may be defined otherwise.
+    below: usize,
     /// The names that are defined anywhere in the file, as they are written, and where.
     defined: Vec<(String, usize)>,
     defaults: Vec<FieldDefault>,
@@ -447,7 +471,8 @@ impl Parser<'_> {
 
     fn define(&mut self, at: &Object<'_>, name: Name, definition: Definition) -> Option<NameId> {
         let id = NameId(self.names.len());
-        if self.ids.contains_key(&name.full) {
+        let known = self.ids.get(&name.full);
+        if known.is_some_and(|known| known.0 >= self.below) {
             self.error(
                 Code::SchemaDuplicate,
                 at,

@@ -8,6 +8,7 @@ use syn::{
     Path, PathArguments, Type,
 };
 
+use super::compat::{Compat, files};
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
 use crate::nesting;
 
@@ -23,6 +24,8 @@ pub(super) struct Words {
     pub(super) part: &'static str,
     /// Whether there may be further files whose parts it uses: `with`.
     pub(super) with: bool,
+    /// Whether files of writers are compared with it, `compat`; or why not, empty where the word means nothing.
+    pub(super) compat: Result<(), &'static str>,
     /// The code for a struct or an attribute that is not understood.
     pub(super) shape: Code,
 }
@@ -36,6 +39,7 @@ pub(super) struct Input {
     pub(super) root: TokenStream,
     pub(super) file: Option<LitStr>,
     pub(super) with: Vec<LitStr>,
+    pub(super) compat: Vec<Compat>,
     pub(super) part: Option<LitStr>,
     /// Whether a field borrows without a lifetime: rustc says so, and would say it again for every copy of the type.
     pub(super) elided: bool,
@@ -109,6 +113,7 @@ impl Input {
             root,
             file,
             with,
+            compat: options.compat,
             part,
             elided,
         })
@@ -167,6 +172,7 @@ pub(super) fn mine<'a>(
 pub(super) struct Options {
     pub(super) file: Option<LitStr>,
     pub(super) with: Vec<LitStr>,
+    pub(super) compat: Vec<Compat>,
     pub(super) part: Option<LitStr>,
     root: Option<Path>,
 }
@@ -193,7 +199,7 @@ impl Options {
     }
 
     pub(super) fn read(&mut self, attribute: &Attribute, words: &Words, errors: &mut Errors) {
-        let mut told = false;
+        let (mut told, mut compat) = (false, false);
         let result = attribute.parse_nested_meta(|meta| {
             let mut problem = |text: String| {
                 told = true;
@@ -204,10 +210,17 @@ impl Options {
                 path if path.is_ident(words.part) => self.part.is_some(),
                 path if path.is_ident("crate") => self.root.is_some(),
                 path if words.with && path.is_ident("with") => !self.with.is_empty(),
+                path if path.is_ident("compat") && words.compat != Err("") => {
+                    if let Err(why) = words.compat {
+                        return problem(why.to_owned());
+                    }
+                    !self.compat.is_empty()
+                }
                 path => {
-                    let known: &[_] = match words.with {
-                        true => &[words.file, "with", words.part, "crate"],
-                        false => &[words.file, words.part, "crate"],
+                    let known: &[_] = match (words.with, words.compat) {
+                        (true, Ok(())) => &[words.file, "with", "compat", words.part, "crate"],
+                        (true, _) => &[words.file, "with", words.part, "crate"],
+                        (false, _) => &[words.file, words.part, "crate"],
                     };
                     return problem(unknown(path, known));
                 }
@@ -221,12 +234,11 @@ impl Options {
             } else if meta.path.is_ident(words.part) {
                 self.part = Some(value.parse()?);
             } else if meta.path.is_ident("with") {
-                let list;
-                syn::bracketed!(list in value);
-                self.with = list
-                    .parse_terminated(|file| file.parse(), syn::Token![,])?
-                    .into_iter()
-                    .collect();
+                self.with = files(value)?;
+            } else if meta.path.is_ident("compat") {
+                compat = true;
+                self.compat = Compat::list(value)?;
+                compat = false;
             } else {
                 self.root = Some(value.parse()?);
             }
@@ -234,10 +246,13 @@ impl Options {
         });
         if let Err(error) = result {
             let diagnostic = Diagnostic::new(words.shape, error.span(), error);
-            let help = format!(
-                "write `#[{}({} = \"path/from/Cargo.toml\")]`",
-                words.attribute, words.file
-            );
+            let help = match compat {
+                true => Compat::HELP.to_owned(),
+                false => format!(
+                    "write `#[{}({} = \"path/from/Cargo.toml\")]`",
+                    words.attribute, words.file
+                ),
+            };
             // The others are syn's, which does not know what should stand there.
             errors.push(if told {
                 diagnostic

@@ -4,6 +4,7 @@
 //! implementation is still emitted with a body that is never run, so that nothing but the mistake is reported.
 
 mod avro;
+mod compat;
 mod input;
 mod row;
 #[cfg(test)]

@@ -20,6 +20,7 @@ const WORDS: Words = Words {
     file: "table",
     part: "name",
     with: false,
+    compat: Err(""),
     shape: Code::RowShape,
 };
 

@@ -120,6 +120,7 @@ catalogue! {
     UnionShape = "SP082", "`#[derive(AvroUnion)]` stands on something that it cannot derive, or its attribute is wrong.", "";
     UnionBranch = "SP083", "A branch of an Avro union has no variant, or a variant has no branch.", "";
     SchemaMacro = "SP084", "`avro_schema!` is called with something else than a schema file and its options.", "";
+    SchemaCompat = "SP085", "Records of a file of `compat` cannot be read as the compiled schema.", "";
 
     // Table definitions and `#[derive(Row)]`.
     TableFile = "SP090", "A table definition cannot be read.", "";

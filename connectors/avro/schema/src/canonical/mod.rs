@@ -114,12 +114,7 @@ impl Canonical {
     pub fn describe(&self) -> String {
         match self {
             Canonical::Primitive(name, None) => (*name).to_owned(),
-            Canonical::Primitive(name, Some(logical)) => match logical.precision_and_scale {
-                None => format!("{name} ({})", logical.name),
-                Some((precision, scale)) => {
-                    format!("{name} ({}({precision}, {scale}))", logical.name)
-                }
-            },
+            Canonical::Primitive(name, Some(logical)) => format!("{name} ({})", logical.describe()),
             Canonical::Array(_) => "array".to_owned(),
             Canonical::Map(_) => "map".to_owned(),
             Canonical::Union(branches) => {
@@ -130,9 +125,19 @@ impl Canonical {
             Canonical::Enum(name, _) => format!("enum {name}"),
             Canonical::Fixed(name, size, None) => format!("fixed {name} of {size} bytes"),
             Canonical::Fixed(name, size, Some(logical)) => {
-                format!("fixed {name} of {size} bytes ({})", logical.name)
+                format!("fixed {name} of {size} bytes ({})", logical.describe())
             }
             Canonical::Named(name) => format!("type {name}"),
+        }
+    }
+}
+
+impl Logical {
+    /// Its name, and for a decimal its numbers.
+    fn describe(&self) -> String {
+        match self.precision_and_scale {
+            None => self.name.to_owned(),
+            Some((precision, scale)) => format!("{}({precision}, {scale})", self.name),
         }
     }
 }

@@ -8,15 +8,17 @@
 //! of the reader's union that could hold a value, one of the very type comes before one that needs a promotion.
 
 mod defaults;
+mod incompatible;
 mod node;
 mod pass;
 mod planner;
 mod promotion;
 mod records;
+#[cfg(test)]
+mod tests;
 mod unions;
 
-use std::fmt;
-
+pub use incompatible::{Cause, Incompatible, Sites};
 pub use node::{Branch, Node, Step, Wanted};
 
 /// What to do with a value of the writer's, by its number in the plan.
@@ -29,23 +31,9 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// What to do with a whole record.
     pub root: NodeId,
-}
-
-/// Why records of a writer's schema can never be read.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Incompatible {
-    /// Field names and what stands between them: `lines[].qty`; empty for the top.
-    path: String,
-    what: String,
-}
-
-impl fmt::Display for Incompatible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.as_str() {
-            "" => write!(f, "at its top: {}", self.what),
-            path => write!(f, "at field path `{path}`: {}", self.what),
-        }
-    }
+    /// The first of the writer's values that the reader has nothing for, if there are such: a branch of a union, a symbol. Records that
+    /// have it are refused one by one, and the others are read.
+    pub gap: Option<Incompatible>,
 }
 
 /// Writes a number as the encoding has it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::promotion::{logical, promotion, short};
-use super::{Incompatible, Node, NodeId, Plan};
+use super::{Cause, Incompatible, Node, NodeId, Plan, Sites};
 use crate::canonical::{Canonical, Extras};
 
 impl Plan {
@@ -23,12 +23,14 @@ impl Plan {
             nodes: Vec::new(),
             made: HashMap::new(),
             path: Vec::new(),
+            gap: None,
             least: HashMap::new(),
         };
         let root = planner.resolve(writer, reader)?;
         Ok(Plan {
             nodes: planner.nodes,
             root,
+            gap: planner.gap,
         })
     }
 }
@@ -54,6 +56,17 @@ fn definitions(schema: &Canonical) -> HashMap<&str, &Canonical> {
     found
 }
 
+/// A step of the way to where the planner is.
+pub(super) enum Part<'s> {
+    Items,
+    Values,
+    /// The reader's record and its field; the writer's, where that has it.
+    Field {
+        here: (&'s str, &'s str),
+        there: (&'s str, Option<&'s str>),
+    },
+}
+
 pub(super) struct Planner<'s> {
     theirs: HashMap<&'s str, &'s Canonical>,
     pub(super) ours: HashMap<&'s str, &'s Canonical>,
@@ -61,7 +74,9 @@ pub(super) struct Planner<'s> {
     pub(super) nodes: Vec<Node>,
     /// Records that have a node: by the writer's name, and the reader's or none where it is passed over.
     pub(super) made: HashMap<(&'s str, Option<&'s str>), NodeId>,
-    path: Vec<String>,
+    path: Vec<Part<'s>>,
+    /// The first value that the reader has nothing for.
+    gap: Option<Incompatible>,
     /// The fewest bytes that a record of the writer's takes, by its name.
     pub(super) least: HashMap<&'s str, usize>,
 }
@@ -72,24 +87,65 @@ impl<'s> Planner<'s> {
         self.nodes.len() - 1
     }
 
-    pub(super) fn fail<T>(&self, what: impl Into<String>) -> Result<T, Incompatible> {
+    /// What is wrong where the planner is.
+    pub(super) fn wrong(&self, cause: Cause, what: impl Into<String>) -> Incompatible {
         let mut path = String::new();
         for part in &self.path {
-            if !path.is_empty() && !part.starts_with(['[', '{']) {
-                path.push('.');
+            match part {
+                Part::Items => path.push_str("[]"),
+                Part::Values => path.push_str("{}"),
+                Part::Field {
+                    here: (_, name), ..
+                } => {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(name);
+                }
             }
-            path.push_str(part);
         }
-        Err(Incompatible {
+        let sites = self.path.iter().rev().find_map(|part| match part {
+            Part::Field { here, there } => Some(Box::new(Sites {
+                here: (here.0.to_owned(), here.1.to_owned()),
+                there: (there.0.to_owned(), there.1.map(str::to_owned)),
+            })),
+            _ => None,
+        });
+        Incompatible {
             path,
             what: what.into(),
-        })
+            cause,
+            sites,
+        }
     }
 
-    pub(super) fn within<T>(&mut self, part: &str, inside: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(part.to_owned());
+    pub(super) fn fail<T>(&self, cause: Cause, what: impl Into<String>) -> Result<T, Incompatible> {
+        Err(self.wrong(cause, what))
+    }
+
+    /// Notes a value of the writer's that the reader has nothing for.
+    pub(super) fn note(&mut self, gap: Incompatible) {
+        self.gap.get_or_insert(gap);
+    }
+
+    pub(super) fn within<T>(&mut self, part: Part<'s>, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(part);
         let result = inside(self);
         self.path.pop();
+        result
+    }
+
+    /// As [`resolve`](Self::resolve), for what may be tried otherwise: of what fails nothing is left.
+    pub(super) fn attempt(
+        &mut self,
+        writer: &'s Canonical,
+        reader: &'s Canonical,
+    ) -> Result<NodeId, Incompatible> {
+        let had = self.gap.is_some();
+        let result = self.resolve(writer, reader);
+        if result.is_err() && !had {
+            self.gap = None;
+        }
         result
     }
 
@@ -126,11 +182,11 @@ impl<'s> Planner<'s> {
                 _ => self.mismatch(writer, reader),
             },
             (Canonical::Array(theirs), Canonical::Array(ours)) => {
-                let item = self.within("[]", |planner| planner.resolve(theirs, ours))?;
+                let item = self.within(Part::Items, |planner| planner.resolve(theirs, ours))?;
                 self.blocks(false, item, theirs)
             }
             (Canonical::Map(theirs), Canonical::Map(ours)) => {
-                let item = self.within("{}", |planner| planner.resolve(theirs, ours))?;
+                let item = self.within(Part::Values, |planner| planner.resolve(theirs, ours))?;
                 self.blocks(true, item, theirs)
             }
             (Canonical::Record(there, theirs), Canonical::Record(here, ours)) => {
@@ -164,7 +220,31 @@ impl<'s> Planner<'s> {
         reader: &Canonical,
     ) -> Result<T, Incompatible> {
         let (there, here) = (writer.describe(), reader.describe());
-        self.fail(format!("{there} there cannot be read as {here} here"))
+        let what = format!("{there} there cannot be read as {here} here");
+        let named = |there: &String, here: &String| Cause::Name {
+            there: there.clone(),
+            here: here.clone(),
+        };
+        let cause = match (writer, reader) {
+            (Canonical::Primitive(there, _), Canonical::Primitive(here, _))
+                if promotion(there, here).is_some() =>
+            {
+                Cause::Logical
+            }
+            (Canonical::Record(there, _), Canonical::Record(here, _))
+            | (Canonical::Enum(there, _), Canonical::Enum(here, _)) => named(there, here),
+            (Canonical::Fixed(there, ..), Canonical::Fixed(here, ..))
+                if !self.same_name(there, here) =>
+            {
+                named(there, here)
+            }
+            (Canonical::Fixed(_, there, _), Canonical::Fixed(_, here, _)) if there != here => {
+                Cause::Size
+            }
+            (Canonical::Fixed(..), Canonical::Fixed(..)) => Cause::Logical,
+            _ => Cause::Type { there },
+        };
+        self.fail(cause, what)
     }
 
     /// Names without their namespaces, as the specification has it, and the aliases of the reader's.
@@ -205,12 +285,31 @@ impl<'s> Planner<'s> {
             .iter()
             .map(|symbol| number(symbol).or(default).map(|number| number as u32))
             .collect();
-        if numbers.iter().all(Option::is_none) {
-            return self.fail(format!(
-                "none of the symbols {} is one of {}",
-                theirs.join(", "),
-                ours.join(", ")
-            ));
+        let unknown: Vec<&str> = theirs
+            .iter()
+            .zip(&numbers)
+            .filter(|(_, number)| number.is_none())
+            .map(|(symbol, _)| symbol.as_str())
+            .collect();
+        let cause = || Cause::Symbols {
+            here: here.to_owned(),
+        };
+        if unknown.len() == theirs.len() {
+            return self.fail(
+                cause(),
+                format!(
+                    "none of the symbols {} is one of {}",
+                    theirs.join(", "),
+                    ours.join(", ")
+                ),
+            );
+        }
+        if !unknown.is_empty() {
+            let what = format!(
+                "the enum here has no {}, and no default",
+                unknown.join(", ")
+            );
+            self.note(self.wrong(cause(), what));
         }
         Ok(self.add(Node::Symbols(numbers)))
     }

@@ -1,7 +1,7 @@
 //! Records: which field goes where, what is passed over, what takes its default.
 
-use super::planner::Planner;
-use super::{Incompatible, Node, NodeId, Step, Wanted, defaults};
+use super::planner::{Part, Planner};
+use super::{Cause, Incompatible, Node, NodeId, Step, Wanted, defaults};
 use crate::canonical::{Canonical, Extra};
 
 impl<'s> Planner<'s> {
@@ -18,7 +18,7 @@ impl<'s> Planner<'s> {
         // Known before its fields are, which may contain it.
         let id = self.add(Node::Null);
         self.made.insert((there, Some(here)), id);
-        let planned = self.fields(theirs, here, ours, id);
+        let planned = self.fields((there, theirs), (here, ours), id);
         match planned {
             Ok(node) => self.nodes[id] = node,
             Err(error) => {
@@ -32,9 +32,8 @@ impl<'s> Planner<'s> {
 
     fn fields(
         &mut self,
-        theirs: &'s [(String, Canonical)],
-        here: &'s str,
-        ours: &'s [(String, Canonical)],
+        (there, theirs): (&'s str, &'s [(String, Canonical)]),
+        (here, ours): (&'s str, &'s [(String, Canonical)]),
         id: NodeId,
     ) -> Result<Node, Incompatible> {
         let extras = self.extras;
@@ -51,9 +50,15 @@ impl<'s> Planner<'s> {
             let free = |alias: &&String| !ours.iter().any(|(other, _)| other == *alias);
             let mut before = aliases.iter().filter(free);
             let found = named(name).or_else(|| before.find_map(|alias| named(alias)));
+            let part = |field| Part::Field {
+                here: (here, name),
+                there: (there, field),
+            };
             let source = match (found, default) {
                 (Some(at), _) => {
-                    let node = self.within(name, |planner| planner.resolve(&theirs[at].1, ty))?;
+                    let node = self.within(part(Some(theirs[at].0.as_str())), |planner| {
+                        planner.resolve(&theirs[at].1, ty)
+                    })?;
                     Wanted::Field(at, node)
                 }
                 (None, Some(default)) => {
@@ -61,15 +66,18 @@ impl<'s> Planner<'s> {
                     match bytes {
                         Some(bytes) => Wanted::Default(bytes),
                         None => {
-                            return self.within(name, |planner| {
-                                planner.fail("its default is no value of its type")
+                            return self.within(part(None), |planner| {
+                                planner.fail(Cause::Default, "its default is no value of its type")
                             });
                         }
                     }
                 }
                 (None, None) => {
-                    return self.within(name, |planner| {
-                        planner.fail("the writer does not have it, and it has no default here")
+                    return self.within(part(None), |planner| {
+                        planner.fail(
+                            Cause::Missing,
+                            "the writer does not have it, and it has no default here",
+                        )
                     });
                 }
             };

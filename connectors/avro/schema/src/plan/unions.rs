@@ -1,7 +1,7 @@
 //! Unions: each branch of the writer's by itself, and which branch of the reader's a value goes into.
 
 use super::planner::Planner;
-use super::{Branch, Incompatible, Node, NodeId};
+use super::{Branch, Cause, Incompatible, Node, NodeId};
 use crate::canonical::Canonical;
 
 /// How near a branch is to a value of the writer's.
@@ -35,7 +35,7 @@ impl<'s> Planner<'s> {
         // What the nearest branch lacks says best what is wrong.
         let mut lacks = None;
         for (nearness, number, branch) in branches {
-            match self.resolve(writer, branch) {
+            match self.attempt(writer, branch) {
                 Ok(node) => return Ok(self.add(Node::Into(number, node))),
                 Err(error) if nearness < Nearness::Other => lacks = lacks.or(Some(error)),
                 Err(_) => {}
@@ -43,11 +43,11 @@ impl<'s> Planner<'s> {
         }
         match lacks {
             Some(error) => Err(error),
-            None => self.fail(format!(
-                "{} there fits no branch of {} here",
-                writer.describe(),
-                Canonical::Union(ours.to_vec()).describe()
-            )),
+            None => {
+                let ours = Canonical::Union(ours.to_vec()).describe();
+                let what = format!("{} there fits no branch of {ours} here", writer.describe());
+                self.fail(Cause::Branch, what)
+            }
         }
     }
 
@@ -80,12 +80,13 @@ impl<'s> Planner<'s> {
         theirs: &'s [Canonical],
         reader: &'s Canonical,
     ) -> Result<NodeId, Incompatible> {
-        let mut last = None;
+        let (mut first, mut last) = (None, None);
         let mut branches = Vec::with_capacity(theirs.len());
         for branch in theirs {
-            branches.push(match self.resolve(branch, reader) {
+            branches.push(match self.attempt(branch, reader) {
                 Ok(node) => Branch::Read(node),
                 Err(error) => {
+                    first.get_or_insert_with(|| error.clone());
                     last = Some(error);
                     Branch::Unreadable
                 }
@@ -100,8 +101,16 @@ impl<'s> Planner<'s> {
             .any(|branch| matches!(branch, Branch::Read(_)));
         match last {
             Some(error) if !readable => Err(error),
-            None if branches.is_empty() => self.fail("a union without branches"),
-            _ => Ok(self.add(Node::Branches { branches, ours })),
+            None if branches.is_empty() => self.fail(Cause::Branch, "a union without branches"),
+            _ => {
+                if let Some(mut gap) = first {
+                    if let Cause::Type { .. } = gap.cause {
+                        gap.cause = Cause::Branch;
+                    }
+                    self.note(gap);
+                }
+                Ok(self.add(Node::Branches { branches, ours }))
+            }
         }
     }
 }

@@ -19,6 +19,9 @@ const WORDS: Words = Words {
     file: "schema",
     part: "name",
     with: true,
+    compat: Err(
+        "an `AvroEnum` takes no `compat`: it stands on the record that is decoded, and compares the enums inside",
+    ),
     shape: Code::EnumShape,
 };
 

@@ -11,10 +11,12 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, Token};
 
+use super::compat::{self, Files};
 use super::matching::nullable;
 use super::schema;
 use super::unions::branch_name;
 use crate::avro::{Definition, Field, Kind, Logical, NameId, Schema, Type};
+use crate::derive::compat::{Compat, files};
 use crate::derive::input::unknown;
 use crate::diagnostic::{Code, Diagnostic, Errors};
 
@@ -24,6 +26,7 @@ struct Call {
     root: TokenStream,
     file: LitStr,
     with: Vec<LitStr>,
+    compat: Vec<Compat>,
     owned: bool,
 }
 
@@ -32,7 +35,7 @@ impl Parse for Call {
         let root;
         syn::bracketed!(root in input);
         let (root, file) = (root.parse()?, input.parse()?);
-        let (mut with, mut owned) = (Vec::new(), false);
+        let (mut with, mut compat, mut owned) = (Vec::new(), Vec::new(), false);
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
             if input.is_empty() {
@@ -43,16 +46,16 @@ impl Parse for Call {
                 owned = true;
             } else if option == "with" && with.is_empty() {
                 input.parse::<Token![=]>()?;
-                let list;
-                syn::bracketed!(list in input);
-                let files = list.parse_terminated(|file| file.parse::<LitStr>(), Token![,])?;
-                with = files.into_iter().collect();
-            } else if option == "owned" || option == "with" {
+                with = files(input)?;
+            } else if option == "compat" && compat.is_empty() {
+                input.parse::<Token![=]>()?;
+                compat = Compat::list(input)?;
+            } else if option == "owned" || option == "with" || option == "compat" {
                 let text = "this option is given twice";
                 return Err(syn::Error::new(option.span(), text));
             } else {
                 let path = option.clone().into();
-                let text = unknown(&path, &["with", "owned"]);
+                let text = unknown(&path, &["with", "compat", "owned"]);
                 return Err(syn::Error::new(option.span(), text));
             }
         }
@@ -60,6 +63,7 @@ impl Parse for Call {
             root,
             file,
             with,
+            compat,
             owned,
         })
     }
@@ -77,8 +81,16 @@ pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {
         }
     };
     let file = Some(call.file.clone());
-    let items = schema(&file, &call.with, dir, &mut errors)
-        .map(|(schema, _)| Generator::new(&call, &schema).items(&mut errors));
+    let items = schema(&file, &call.with, dir, &mut errors).map(|(schema, span)| {
+        let files = Files {
+            dir,
+            with: &call.with,
+        };
+        let reader = compat::Reader::top(&schema, span);
+        let tracked = compat::check(&call.compat, &files, &reader, &mut errors);
+        let items = Generator::new(&call, &schema).items(&mut errors);
+        quote!(#items #tracked)
+    });
     let errors = errors.finish();
     quote!(#errors #items)
 }
@@ -196,7 +208,7 @@ impl<'s> Generator<'s> {
         let (root, named) = (&self.call.root, self.schema.named(id));
         let full = &named.name;
         let ident = self.ident(self.name(id));
-        let lifetime = self.lifetime(self.borrows(&self.schema_type(id)));
+        let lifetime = self.lifetime(self.borrows(&Type::of(id)));
         let attribute = self.attribute(quote!(record = #full,));
         let doc = self.doc(&named.doc, format!("The record `{full}`."));
         let mut members = TokenStream::new();
@@ -422,15 +434,6 @@ impl<'s> Generator<'s> {
 
     fn lifetime(&self, borrows: bool) -> Option<TokenStream> {
         borrows.then(|| quote!(<'a>))
-    }
-
-    fn schema_type(&self, id: NameId) -> Type {
-        Type {
-            kind: Kind::Named(id),
-            logical: None,
-            ignored_logical: None,
-            offset: 0,
-        }
     }
 
     fn doc(&self, written: &Option<String>, otherwise: String) -> TokenStream {

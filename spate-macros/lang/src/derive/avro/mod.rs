@@ -4,6 +4,7 @@
 //! type of `spate-avro`; what a marker yields for a Rust type is that crate's business (`FromAvro`), so aliases and
 //! types that are unknown here are judged by rustc. What is known here ([`shape`]) gets a message of ours.
 
+mod compat;
 mod emit;
 mod enums;
 mod generate;
@@ -34,6 +35,7 @@ const WORDS: Words = Words {
     file: "schema",
     part: "record",
     with: true,
+    compat: Ok(()),
     shape: Code::RecordShape,
 };
 
@@ -55,7 +57,16 @@ pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {
     };
     let expansion = found.and_then(|(schema, record)| {
         let fields = matching::fields(&input, &schema, record, &mut errors);
-        (!errors.has()).then(|| emit::record(&input, &lifetime, &schema, record, &fields))
+        let files = compat::Files {
+            dir,
+            with: &input.with,
+        };
+        let reader = compat::Reader::record(&schema, record, input.part.is_some());
+        let tracked = compat::check(&input.compat, &files, &reader, &mut errors);
+        (!errors.has()).then(|| {
+            let record = emit::record(&input, &lifetime, &schema, record, &fields);
+            quote::quote!(#record #tracked)
+        })
     });
     let expansion = expansion.unwrap_or_else(|| emit::never(&input, &lifetime));
     let errors = errors.finish();
@@ -87,17 +98,9 @@ fn schema(
     errors: &mut Errors,
 ) -> Option<(Arc<Schema>, Span)> {
     let written = written.as_ref()?;
-    let mut read = |written: &LitStr| match files::read(dir, &written.value()) {
-        Ok(file) => Some(file),
-        Err(FileError { message, help }) => {
-            errors.push(Diagnostic::new(Code::SchemaFile, written.span(), message).help(help));
-            None
-        }
-    };
-    let with: Vec<Option<Arc<SourceFile>>> = with.iter().map(&mut read).collect();
-    let file = read(written)?;
-    let with: Vec<Arc<SourceFile>> = with.into_iter().collect::<Option<_>>()?;
-    match parse_with(&file, &with) {
+    let with = read(with, dir, errors);
+    let file = file(written, dir, errors)?;
+    match parse_with(&file, &with?) {
         Ok(schema) => Some((Arc::new(schema), written.span())),
         Err((file, found)) => {
             found
@@ -106,6 +109,26 @@ fn schema(
             None
         }
     }
+}
+
+/// A file that the user names.
+fn file(written: &LitStr, dir: &Path, errors: &mut Errors) -> Option<Arc<SourceFile>> {
+    match files::read(dir, &written.value()) {
+        Ok(file) => Some(file),
+        Err(FileError { message, help }) => {
+            errors.push(Diagnostic::new(Code::SchemaFile, written.span(), message).help(help));
+            None
+        }
+    }
+}
+
+/// Files, if all of them can be read.
+fn read(written: &[LitStr], dir: &Path, errors: &mut Errors) -> Option<Vec<Arc<SourceFile>>> {
+    let files: Vec<Option<Arc<SourceFile>>> = written
+        .iter()
+        .map(|written| file(written, dir, errors))
+        .collect();
+    files.into_iter().collect()
 }
 
 /// Whether a type's text is not nested deeper than the registry reads it; if it is, that goes to `errors`.

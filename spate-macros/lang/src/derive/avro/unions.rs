@@ -25,6 +25,9 @@ const WORDS: Words = Words {
     file: "schema",
     part: "field",
     with: true,
+    compat: Err(
+        "an `AvroUnion` takes no `compat`: it stands on the record that is decoded, and compares the unions inside",
+    ),
     shape: Code::UnionShape,
 };
 

@@ -1,0 +1,152 @@
+//! What a plan says of what it cannot read; what it does with bytes is tested where they are read, in `spate-avro`.
+
+use super::{Cause, Incompatible, Plan};
+use crate::canonical::{parse, parse_reader};
+
+fn plan(writer: &str, reader: &str) -> Result<Plan, Incompatible> {
+    let (reader, extras) = parse_reader(reader).expect("the reader's schema");
+    Plan::new(
+        &parse(writer).expect("the writer's schema"),
+        &reader,
+        &extras,
+    )
+}
+
+fn gap(writer: &str, reader: &str) -> Option<String> {
+    let plan = plan(writer, reader).expect("a plan");
+    plan.gap.map(|gap| gap.to_string())
+}
+
+fn record(name: &str, fields: &str) -> String {
+    format!(r#"{{"type":"record","name":"{name}","fields":[{fields}]}}"#)
+}
+
+fn symbols(symbols: &str) -> String {
+    format!(r#"{{"type":"enum","name":"E","symbols":[{symbols}]}}"#)
+}
+
+#[test]
+fn a_value_without_a_place_is_noted_and_one_that_has_a_default_is_not() {
+    let of = |ty: &str| {
+        record(
+            "R",
+            &format!(r#"{{"name":"a","type":{{"type":"array","items":{ty}}}}}"#),
+        )
+    };
+    let (two, one) = (of(&symbols(r#""A","B""#)), of(&symbols(r#""A""#)));
+    let said = "at field path `a[]`: the enum here has no B, and no default";
+    assert_eq!(gap(&two, &one).as_deref(), Some(said));
+    assert_eq!(
+        gap(&two, &one.replace("[\"A\"]", "[\"A\"],\"default\":\"A\"")),
+        None
+    );
+    assert_eq!(gap(&one, &two), None);
+    let said = "at field path `a[]`: string there cannot be read as long here";
+    assert_eq!(
+        gap(&of(r#"["int","string"]"#), &of("\"long\"")).as_deref(),
+        Some(said)
+    );
+    assert_eq!(gap(&of(r#"["int","long"]"#), &of("\"long\"")), None);
+    // What is passed over has a place nowhere, and needs none.
+    assert_eq!(gap(&two, &record("R", "")), None);
+}
+
+#[test]
+fn nothing_is_noted_of_a_branch_that_was_tried_in_vain() {
+    let writer = record(
+        "R",
+        &format!(
+            r#"{{"name":"e","type":{}}},{{"name":"x","type":"string"}}"#,
+            symbols(r#""A","B""#)
+        ),
+    );
+    let fields = r#"{"name":"e","type":{"type":"enum","name":"m.E","symbols":["A"]}},{"name":"x","type":"int"}"#;
+    let wrong = record("m.R", fields);
+    let right = record("n.R", r#"{"name":"x","type":"string"}"#);
+    assert_eq!(gap(&writer, &format!("[{wrong},{right}]")), None);
+    // So it is with a branch of the writer's that cannot be read: it alone is noted.
+    let said = "at field path `x`: string there cannot be read as int here";
+    assert_eq!(
+        gap(
+            &format!("[\"null\",{writer}]"),
+            &format!("[\"null\",{wrong}]")
+        )
+        .as_deref(),
+        Some(said)
+    );
+}
+
+#[test]
+fn a_difference_has_its_cause_and_its_place_in_both_schemas() {
+    let line = |name: &str, ty: &str, more: &str| {
+        let field = format!(r#"{{"name":"{name}","type":{ty}{more}}}"#);
+        record(
+            "n.O",
+            &format!(
+                r#"{{"name":"lines","type":{{"type":"map","values":{}}}}}"#,
+                record("L", &field)
+            ),
+        )
+    };
+    let wrong = plan(
+        &line("old", "\"long\"", ""),
+        &line("new", "\"int\"", r#","aliases":["old"]"#),
+    )
+    .expect_err("narrower");
+    let there = "long".to_owned();
+    assert_eq!(
+        (wrong.path.as_str(), wrong.cause),
+        ("lines{}.new", Cause::Type { there })
+    );
+    let sites = wrong.sites.expect("a place");
+    let of = |record: &str, field: &str| (record.to_owned(), field.to_owned());
+    assert_eq!(sites.here, of("n.L", "new"));
+    assert_eq!(sites.there, ("n.L".to_owned(), Some("old".to_owned())));
+    let wrong =
+        plan(&line("old", "\"long\"", ""), &line("new", "\"long\"", "")).expect_err("missing");
+    assert_eq!(wrong.cause, Cause::Missing);
+    assert_eq!(
+        wrong.sites.expect("a place").there,
+        ("n.L".to_owned(), None)
+    );
+
+    let fixed = |name: &str, size: u8, more: &str| {
+        format!(r#"{{"type":"fixed","name":"{name}","size":{size}{more}}}"#)
+    };
+    let decimal = |scale: u8| format!(r#","logicalType":"decimal","precision":4,"scale":{scale}"#);
+    for (writer, reader, cause) in [
+        (fixed("F", 4, ""), fixed("F", 5, ""), Cause::Size),
+        (
+            fixed("F", 4, &decimal(1)),
+            fixed("F", 4, &decimal(2)),
+            Cause::Logical,
+        ),
+        (
+            fixed("n.F", 4, ""),
+            fixed("G", 4, ""),
+            Cause::Name {
+                there: "n.F".to_owned(),
+                here: "G".to_owned(),
+            },
+        ),
+        (
+            "\"boolean\"".to_owned(),
+            r#"["null","int"]"#.to_owned(),
+            Cause::Branch,
+        ),
+        (
+            symbols(r#""A""#),
+            symbols(r#""B""#),
+            Cause::Symbols {
+                here: "E".to_owned(),
+            },
+        ),
+    ] {
+        let wrong = plan(&writer, &reader).expect_err("a difference");
+        assert_eq!((&wrong.cause, &wrong.sites), (&cause, &None), "{wrong}");
+    }
+    let scales =
+        plan(&fixed("F", 4, &decimal(1)), &fixed("F", 4, &decimal(2))).expect_err("scales");
+    let said = "at its top: fixed F of 4 bytes (decimal(4, 1)) there cannot be read as fixed F of 4 bytes (decimal(4, 2)) here";
+    assert_eq!(scales.to_string(), said);
+}
