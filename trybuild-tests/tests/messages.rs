@@ -89,8 +89,8 @@ fn every_message_and_every_file_belongs_to_a_case() {
         let is_used = match file.extension().and_then(|extension| extension.to_str()) {
             Some("stderr") => file.with_extension("rs").exists(),
             Some("avsc" | "sql") => {
-                let name = file.file_name().expect("a name").to_string_lossy();
-                sources.contains(&format!("\"files/{name}\""))
+                let written = file.strip_prefix(ui()).expect("a file of the cases");
+                sources.contains(&format!("\"{}\"", written.display()))
             }
             _ => true,
         };

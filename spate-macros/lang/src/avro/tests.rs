@@ -452,3 +452,44 @@ fn a_schema_may_use_types_of_files_that_are_read_before_it() {
     );
     assert_eq!(wrong(&part, &[]), "part.avsc SP073 unknown type `Line`");
 }
+
+#[test]
+fn what_a_file_defines_itself_comes_before_the_files_below_it() {
+    let file = SourceFile::in_memory;
+    let line = |name: &str, field: &str| {
+        let text = r#"{"type":"record","name":"Line","namespace":"shop","fields":[{"name":"FIELD","type":"int"}]}"#;
+        file(name, &text.replace("FIELD", field))
+    };
+    let unit = file(
+        "unit.avsc",
+        r#"{"type":"enum","name":"shop.Unit","symbols":["KG"]}"#,
+    );
+    let order = file(
+        "order.avsc",
+        r#"{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"line","type":"Line"},{"name":"unit","type":"Unit"}]}"#,
+    );
+    let whole = file(
+        "whole.avsc",
+        r#"{"type":"record","name":"Order","namespace":"shop","fields":[
+            {"name":"line","type":{"type":"record","name":"Line","fields":[{"name":"own","type":"int"}]}},{"name":"unit","type":"Unit"}]}"#,
+    );
+    let below = [line("line.avsc", "below"), unit];
+    let fields = |schema: &Schema| {
+        let text = schema.self_contained_of(schema.root());
+        let has = |name: &&str| text.contains(&format!("{{\"name\":\"{name}\",\"type\":\"int\"}}"));
+        ["below", "beside", "own"]
+            .into_iter()
+            .filter(|name| has(name))
+            .collect::<Vec<_>>()
+    };
+    let read = |top: &Arc<SourceFile>, with: &[Arc<SourceFile>]| {
+        fields(&parse_over(top, with, &below).expect("a schema"))
+    };
+    assert_eq!(read(&order, &[]), ["below"]);
+    assert_eq!(read(&order, &[line("line_v1.avsc", "beside")]), ["beside"]);
+    assert_eq!(read(&whole, &[]), ["own"]);
+    // Beside it, twice is a mistake as ever.
+    let (_, found) =
+        parse_over(&whole, &[line("line_v1.avsc", "beside")], &below).expect_err("twice");
+    assert_eq!(found[0].message, "`shop.Line` is defined a second time");
+}

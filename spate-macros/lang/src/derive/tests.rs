@@ -98,6 +98,32 @@ fn a_record_becomes_straight_line_code() {
 }
 
 #[test]
+fn the_files_of_compat_are_watched_and_nothing_else_of_them_is_compiled() {
+    let old = ORDER.replace(
+        "\"order_id\", \"type\": \"long\"",
+        "\"order_id\", \"type\": \"shop.Id\"",
+    );
+    std::fs::write(DIR.join("order_v1.avsc"), old).expect("a file");
+    let id = r#"{"type": "fixed", "name": "Id", "namespace": "shop", "size": 8}"#;
+    std::fs::write(DIR.join("id.avsc"), id).expect("a file");
+    let reader = ORDER.replace(
+        "\"order_id\", \"type\": \"long\"",
+        "\"order_id\", \"type\": [\"null\", \"long\"], \"default\": null",
+    );
+    std::fs::write(DIR.join("order_v2.avsc"), &reader).expect("a file");
+    let record = |compat: &str| {
+        let input = format!(
+            "#[avro(schema = \"order_v2.avsc\", record = \"Line\" {compat})] struct Line {{ sku: String }}"
+        );
+        pretty(avro(&input))
+    };
+    let watched = record(r#", compat = ("order_v1.avsc", with = ["id.avsc"])"#);
+    let items = ["order_v1.avsc", "id.avsc"]
+        .map(|file| format!("const _: &[u8] = ::core::include_bytes!(\"/crate/{file}\");\n"));
+    assert_eq!(watched, format!("{}{}", record(""), items.concat()));
+}
+
+#[test]
 fn a_recursive_record_counts_its_depth() {
     let text = pretty(avro(
         r#"#[avro(schema = "order.avsc", record = "Line", crate = crate::facade)] struct Line { sku: String }"#,

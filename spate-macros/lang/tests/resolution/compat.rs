@@ -135,7 +135,7 @@ fn a_build_accepts_a_writers_schema_exactly_if_the_decoder_reads_all_of_its_reco
                 of(&never);
                 prop_assert_eq!(said.len(), 1, "{} -> {}: {}", writer, reader, error);
                 prop_assert!(
-                    said[0].starts_with("[SP085] ") && said[0].contains(&format!(", {error}\n")),
+                    said[0].starts_with("[SP085] ") && said[0].contains(&format!(",\n{error}\n")),
                     "{}: {error}",
                     said[0]
                 );

@@ -190,7 +190,7 @@ fn told(
         writer.file().written(),
     );
     let message = format!(
-        "{records} of `{written}` cannot be read as `{}`, {wrong}",
+        "{records} of `{written}` cannot be read as `{}`,\n{wrong}",
         reader.name
     );
     let (here, there) = match wrong.sites.as_deref() {
