@@ -226,3 +226,25 @@ fn a_difference_is_said_with_its_path() {
         None
     );
 }
+
+#[test]
+fn what_registries_are_full_of_is_read_though_the_specification_has_it_otherwise() {
+    let of = |ty: &str| {
+        canonical(&format!(
+            r#"[{{"type":"enum","name":"E","symbols":[]}},{{"type":"record","name":"n.R","fields":[{{"name":"f","type":{ty}}}]}}]"#
+        ))
+    };
+    let expected = |ty: &str| {
+        format!(
+            r#"[{{"name":"E","type":"enum","symbols":[]}},{{"name":"n.R","type":"record","fields":[{{"name":"f","type":{ty}}}]}}]"#
+        )
+    };
+    // A name that its namespace does not have is one without a namespace; so it is with a dot in front.
+    assert_eq!(of("\"E\""), expected("\"E\""));
+    assert_eq!(of("\".E\""), expected("\"E\""));
+    assert_eq!(of(r#"{"type":{"type":"long"}}"#), expected("\"long\""));
+    assert_eq!(
+        of(r#"{"type":"error","name":"X","fields":[]}"#),
+        expected(r#"{"name":"n.X","type":"record","fields":[]}"#)
+    );
+}
