@@ -23,6 +23,8 @@ pub fn avro_schema_impl(input: TokenStream) -> TokenStream {
 ///
 /// - `schema = ".."`: the schema file, relative to the crate's `Cargo.toml`.
 /// - `with = ["..", ..]`: schema files whose types that file uses, in an order in which each comes before its users.
+/// - `compat = ".."`, or a list: schema files of other versions. The build fails where a record of one could not be read. In place of a
+///   path stands `("..", with = ["..", ..])` for one that uses types of other files.
 /// - `record = ".."`: a record inside the file, by name; the one at the top if it is left out.
 /// - `crate = path`: where the `spate` crate is found; `::spate` if it is left out.
 /// - on a field, `rename = ".."`: the field's name in the schema.

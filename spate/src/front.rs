@@ -49,6 +49,7 @@ macro_rules! pipeline {
 /// - The path starts at the directory of the crate's `Cargo.toml`.
 /// - `with = ["..", ..]`: schema files whose types that one uses, in an order in which each comes before its users. Their types are
 ///   not declared here but have to be in scope: call the macro for each file.
+/// - `compat = ".."`, or a list: schema files of other versions, as for `AvroRecord`. The tops of the files are compared.
 /// - `owned`: `String` and `Vec` in place of what borrows.
 ///
 /// ```ignore

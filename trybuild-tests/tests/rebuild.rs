@@ -5,20 +5,19 @@ use std::path::{Path, PathBuf};
 
 use trybuild_tests::{Answer, Case, Package, Project, all, ui};
 
-/// A crate with a record of `files/order.avsc` and a row of `files/lines.sql`.
+/// A crate of one case.
 struct Crate {
     project: Project,
     case: Case,
 }
 
 impl Crate {
-    fn new() -> Crate {
+    fn new(name: &str, wanted: &str) -> Crate {
         let cases = all(ui()).expect("the cases can be read");
         let mut cases = cases.into_iter();
-        let wanted = "pass/borrowed_records_to_borrowed_rows.rs";
         let case = cases.find(|case| case.path == wanted).expect("the case");
         let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let project = Project::write(ui(), scratch, "rebuild", std::slice::from_ref(&case));
+        let project = Project::write(ui(), scratch, name, std::slice::from_ref(&case));
         let project = project.expect("a project");
         Crate { project, case }
     }
@@ -72,7 +71,8 @@ impl Crate {
 /// One after the other in one crate: a build is what takes the time.
 #[test]
 fn a_file_that_changes_moves_or_is_gone_is_seen_by_the_next_build_and_its_return_as_well() {
-    let user = Crate::new();
+    // A record of `files/order.avsc` and a row of `files/lines.sql`.
+    let user = Crate::new("rebuild", "pass/borrowed_records_to_borrowed_rows.rs");
     user.builds("at first");
 
     user.replace("order.avsc", "\"qty\"", "\"quantity\"");
@@ -120,4 +120,48 @@ fn a_file_that_changes_moves_or_is_gone_is_seen_by_the_next_build_and_its_return
     );
     fs::write(user.file("lines.sql"), text).expect("the file is written");
     user.builds("the table is there again");
+}
+
+#[test]
+fn a_file_of_compat_or_one_beside_it_that_changes_is_seen_by_the_next_build() {
+    let user = Crate::new("rebuild_compat", "pass/compatible_schemas.rs");
+    user.builds("at first");
+
+    user.replace(
+        "old/account_1.avsc",
+        "\"id\", \"type\": \"int\"",
+        "\"id\", \"type\": \"string\"",
+    );
+    user.fails(
+        "the old version has another type",
+        &[
+            "[SP085] files/account.avsc:2:",
+            "at field path `id`: string there cannot be read as long here",
+        ],
+    );
+    user.replace(
+        "old/account_1.avsc",
+        "\"id\", \"type\": \"string\"",
+        "\"id\", \"type\": \"int\"",
+    );
+    user.builds("it is what it was");
+
+    user.replace("old/small_line.avsc", "\"int\"", "\"long\"");
+    user.fails(
+        "a file beside the old version has another type",
+        &[
+            "[SP085] files/line.avsc:3:",
+            "at field path `lines[].qty`: long there cannot be read as int here",
+        ],
+    );
+    user.replace("old/small_line.avsc", "\"long\"", "\"int\"");
+    user.builds("that is what it was as well");
+
+    user.rename("old/account_1.avsc", "old/account_0.avsc");
+    user.fails(
+        "the old version is gone",
+        &["[SP070] cannot read `files/old/account_1.avsc`"],
+    );
+    user.rename("old/account_0.avsc", "old/account_1.avsc");
+    user.builds("it is there again");
 }
