@@ -13,7 +13,7 @@ use spate_test::scripted::{
     Attempt, Call, CommitReply, Fetch, Reply, ScriptedSink, ScriptedSource, Topic,
 };
 
-const WAIT: Duration = Duration::from_secs(20);
+const WAIT: Duration = Duration::from_secs(120);
 
 const FAST: &str = "
 pipeline: { threads: 2, pin: false, batch_records: 4 }

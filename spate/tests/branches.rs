@@ -6,7 +6,7 @@ use std::time::Duration;
 use spate::prelude::*;
 use spate::{CaptureSink, ExitReport, MemorySource, ShutdownHandle};
 
-const WAIT: Duration = Duration::from_secs(20);
+const WAIT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {

@@ -10,9 +10,9 @@ use spate_it::{Run, Settings, Stack, Watched, watched_orders};
 use spate_test::services::{ClickHouse, ClickHouseOptions};
 
 /// Both of `max.poll.interval.ms` and the session.
-const INTERVAL: Duration = Duration::from_secs(6);
+const INTERVAL: Duration = Duration::from_secs(10);
 /// How long something blocks.
-const BLOCKED: Duration = Duration::from_secs(20);
+const BLOCKED: Duration = Duration::from_secs(30);
 
 /// A member that is taken for dead soon, and whose sink can hold little.
 fn impatient(stack: &Stack<'_>, threads: u64) -> Settings {

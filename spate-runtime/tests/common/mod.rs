@@ -15,7 +15,7 @@ use spate_runtime::runtime::{RuntimeOptions, ShutdownHandle};
 use spate_runtime::sink::sink;
 use spate_runtime::{Output, StageError, Thread, stage};
 
-pub const WAIT: Duration = Duration::from_secs(20);
+pub const WAIT: Duration = Duration::from_secs(120);
 
 static GRAPH: Graph = Graph::new(
     "lines",

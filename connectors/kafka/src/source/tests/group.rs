@@ -107,31 +107,34 @@ fn moves(seen: &[Seen]) -> Vec<Seen> {
         .collect()
 }
 
-/// Asserts that an eager member gave everything back at each rebalance.
+/// Asserts that an eager member gave everything back at each rebalance. There may be more of them than members that come and
+/// go: the embedded broker makes one anew whose answers overtake each other.
 pub(super) fn assert_eager(moved: &Moved) {
-    let one = moves(&moved.one);
-    assert_eq!(
-        one[..2],
-        [
-            Seen::Assigned(vec![0, 1, 2, 3]),
-            Seen::Revoking(vec![0, 1, 2, 3])
-        ],
-        "{one:?}"
-    );
+    for (name, seen) in [("one", moves(&moved.one)), ("two", moves(&moved.two))] {
+        for pair in seen.chunks(2) {
+            match pair {
+                [Seen::Assigned(given), Seen::Revoking(taken)] if given == taken => {}
+                [Seen::Assigned(_)] => {}
+                _ => panic!("{name}: {seen:?}"),
+            }
+        }
+    }
+    let (one, two) = (sizes(&moved.one), sizes(&moved.two));
+    assert_eq!((one.first(), one.last()), (Some(&4), Some(&4)), "{one:?}");
+    assert!(one.len() >= 3 && one.contains(&2), "{one:?}");
     assert!(
-        matches!(&one[2], Seen::Assigned(some) if some.len() == 2),
-        "{one:?}"
+        !two.is_empty() && two.iter().all(|size| *size == 2),
+        "{two:?}"
     );
-    assert!(
-        matches!(&one[3], Seen::Revoking(some) if some.len() == 2),
-        "{one:?}"
-    );
-    assert_eq!(one[4..], [Seen::Assigned(vec![0, 1, 2, 3])], "{one:?}");
-    assert!(
-        matches!(moves(&moved.two)[..], [Seen::Assigned(ref some)] if some.len() == 2),
-        "{:?}",
-        moved.two
-    );
+}
+
+/// How many partitions came with each assignment.
+fn sizes(seen: &[Seen]) -> Vec<usize> {
+    let given = seen.iter().filter_map(|seen| match seen {
+        Seen::Assigned(some) => Some(some.len()),
+        _ => None,
+    });
+    given.collect()
 }
 
 /// Asserts that a cooperative member gave back what moved only, and kept the rest.
@@ -141,21 +144,12 @@ pub(super) fn assert_cooperative(moved: &Moved) {
         panic!("{one:?}")
     };
     assert_eq!(all.len(), 4, "{one:?}");
-    let revoked: Vec<&Vec<i32>> = others
-        .iter()
-        .filter_map(|seen| {
-            if let Seen::Revoking(lanes) = seen {
-                Some(lanes)
-            } else {
-                None
-            }
-        })
-        .collect();
-    assert_eq!(
-        revoked.iter().map(|lanes| lanes.len()).collect::<Vec<_>>(),
-        [2],
-        "{one:?}"
-    );
+    let mut revoked = others.iter().filter_map(|seen| match seen {
+        Seen::Revoking(lanes) => Some(lanes.len()),
+        _ => None,
+    });
+    assert_eq!(revoked.next(), Some(2), "{one:?}");
+    assert!(revoked.all(|lanes| lanes <= 2), "{one:?}");
     assert!(
         matches!(one.last(), Some(Seen::Assigned(back)) if back.len() == 2),
         "{one:?}"

@@ -241,7 +241,7 @@ pub(super) fn send(producer: &Producer, topic: &str, partitions: i32, from: i64,
 /// Lines of `more` that are indented by four are settings of librdkafka, the others of the section.
 ///
 /// The embedded broker waits for one second less than a session for the members of every rebalance but a group's first, so
-/// sessions are short.
+/// sessions are short; `apache/mod.rs` makes them long.
 pub(super) fn settings(brokers: &str, topic: &str, group: &str, more: &str) -> Settings {
     let (client, section): (Vec<&str>, Vec<&str>) =
         more.lines().partition(|line| line.starts_with("    "));
@@ -427,12 +427,16 @@ impl Member {
         self.next_commit
     }
 
-    /// Commits what all lanes have read and waits for the end of it. While the group rebalances the broker refuses, and the commit is made
-    /// again, as the engine does.
+    /// Commits what all lanes have read and waits for the end of it. While the group rebalances the broker refuses, and the
+    /// commit is made again, as the engine does.
     pub(super) fn commit_all(&mut self) {
-        /// Far more than a rebalance lets pass.
-        const TRIES: usize = 100;
-        for _ in 0..TRIES {
+        const OF_A_REBALANCE: [&str; 3] = [
+            "REBALANCE_IN_PROGRESS",
+            "ILLEGAL_GENERATION",
+            "UNKNOWN_MEMBER_ID",
+        ];
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
             let lanes: Vec<LaneId> = self.lanes.iter().map(|lane| lane.id()).collect();
             let number = self.commit(&lanes);
             self.idle = true;
@@ -441,8 +445,8 @@ impl Member {
             });
             self.idle = false;
             match self.committed(number) {
-                Some(Err(refused)) if refused.contains("REBALANCE_IN_PROGRESS") => {
-                    std::thread::sleep(Duration::from_millis(100));
+                Some(Err(refused)) if OF_A_REBALANCE.iter().any(|code| refused.contains(code)) => {
+                    thread::sleep(Duration::from_millis(100));
                 }
                 ended => return assert_eq!(ended, Some(Ok(()))),
             }

@@ -1,20 +1,22 @@
 //! Members that come and go.
 
+use std::time::{Duration, Instant};
+
 use spate_test::services::{ApacheKafka, ApacheKafkaOptions};
 
 use spate_runtime::source::Source;
 
 use super::super::group::{COOPERATIVE, assert_cooperative, assert_eager, partitions_move};
-use super::super::harness::{Member, Seen, assert_got, deduplicated, send, settings, until};
+use super::super::harness::{Member, PATIENCE, Seen, assert_got, deduplicated, send, until};
 use super::super::members::CONSUMER;
-use super::{group, topic};
+use super::{calm, group, settings, topic};
 
 #[test]
 fn an_eager_revocation_commits_so_that_nothing_comes_twice() {
     let Some((brokers, topic, producer)) = topic(4) else {
         return;
     };
-    let moved = partitions_move(brokers, &topic, &producer, "");
+    let moved = partitions_move(brokers, &topic, &producer, &calm(""));
     assert_eager(&moved);
     let mut got = moved.got;
     got.sort_by_key(|got| (got.partition, got.offset));
@@ -26,7 +28,7 @@ fn a_cooperative_revocation_commits_so_that_nothing_comes_twice() {
     let Some((brokers, topic, producer)) = topic(4) else {
         return;
     };
-    let moved = partitions_move(brokers, &topic, &producer, COOPERATIVE);
+    let moved = partitions_move(brokers, &topic, &producer, &calm(COOPERATIVE));
     assert_cooperative(&moved);
     let mut got = moved.got;
     got.sort_by_key(|got| (got.partition, got.offset));
@@ -165,10 +167,11 @@ fn of_two_members_with_one_instance_id_one_stops_and_names_the_setting() {
         } else {
             (&mut newer, &mut older)
         };
-        while stops.failed.is_none() {
+        let end = Instant::now() + PATIENCE;
+        while stops.failed.is_none() && Instant::now() < end {
             stops.turn();
             goes_on.turn();
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            std::thread::sleep(Duration::from_millis(1));
         }
         let failure = stops.failed.as_ref().expect("it failed").message.clone();
         assert!(
@@ -255,7 +258,7 @@ fn reading_goes_on_after_the_broker_was_killed() {
     kafka.kill().expect("killed");
     for _ in 0..1_000 {
         member.turn();
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
     kafka.restart().expect("restarted");
     send(&producer, "orders", 2, 100, 100);

@@ -3,7 +3,8 @@
 
 use spate_test::services::{ApacheKafka, Producer};
 
-use super::harness::unique;
+use super::harness::{self, unique};
+use crate::config::Settings;
 
 mod members;
 mod offsets;
@@ -24,6 +25,19 @@ fn topic(partitions: i32) -> Option<(&'static str, String, Producer)> {
     let (brokers, producer) = shared()?;
     let topic = new_topic(brokers, partitions);
     Some((brokers, topic, producer))
+}
+
+/// [`harness::settings`] that are [`calm`].
+fn settings(brokers: &str, topic: &str, group: &str, more: &str) -> Settings {
+    harness::settings(brokers, topic, group, &calm(more))
+}
+
+/// With a session that no busy machine lets expire: nobody waits for its end. Under the broker's own protocol it is the broker's.
+fn calm(more: &str) -> String {
+    if more.contains("group_protocol: consumer") || more.contains("session.timeout.ms") {
+        return more.to_owned();
+    }
+    format!("    session.timeout.ms: 45000\n{more}")
 }
 
 /// A topic that no run before used.

@@ -3,8 +3,8 @@
 use spate_runtime::source::Source;
 use spate_test::services::{Producer, add_partitions, delete_records, delete_topic};
 
-use super::super::harness::{Member, send, settings};
-use super::{create, group, topic};
+use super::super::harness::{Member, send};
+use super::{create, group, settings, topic};
 
 /// New partitions and topics are seen after half a second.
 const SOON: &str = "    topic.metadata.refresh.interval.ms: 500\n";

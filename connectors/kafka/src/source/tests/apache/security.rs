@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use spate_test::services::{ApacheKafka, ApacheKafkaOptions, Producer, Topic, create_topic};
 
-use super::super::harness::{Member, assert_got, deduplicated, send, settings, until};
-use super::{group, name};
+use super::super::harness::{Member, assert_got, deduplicated, send, until};
+use super::{group, name, settings};
 use crate::native;
 
 const PASSWORD: &str = "correct-horse";

@@ -2,8 +2,8 @@
 
 use spate_test::services::{Producer, Record, committed_offsets, watermarks};
 
-use super::super::harness::{Member, settings};
-use super::{group, name, topic};
+use super::super::harness::Member;
+use super::{group, name, settings, topic};
 
 const LATER: std::time::Duration = std::time::Duration::from_secs(60);
 
