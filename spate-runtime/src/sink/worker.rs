@@ -72,6 +72,8 @@ pub struct SinkWorker {
     backoff: Backoff,
     flushes_seen: u64,
     blocks: u64,
+    /// Whether the drain's beginning has cut the wait for the next attempt short.
+    hurried: bool,
     ended: bool,
     watch: Arc<WorkerWatch>,
 }
@@ -104,6 +106,7 @@ impl SinkWorker {
             backoff,
             flushes_seen: 0,
             blocks: 0,
+            hurried: false,
             ended: false,
             watch: Arc::new(watch),
         }
@@ -138,6 +141,9 @@ impl SinkWorker {
         self.queue.register(cx.waker());
         if self.shared.deadline.passed(now) {
             return self.give_up();
+        }
+        if !self.hurried && self.shared.deadline.begun().is_some() {
+            self.hurry(now);
         }
         loop {
             self.drive_write(now, cx);

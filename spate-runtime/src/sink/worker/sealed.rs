@@ -2,7 +2,8 @@
 //!
 //! Every attempt hands the same block to the writer: the same bytes under the same token. The wait for a breaker is no
 //! attempt: it takes no rung of the backoff. No attempt begins later than `retry.give_up_after` after the block was sealed;
-//! at that moment a waiting block gets its last one, whatever the breakers say, so that none is given up untried.
+//! at that moment a waiting block gets its last one, whatever the breakers say, so that none is given up untried. A drain that
+//! begins ends the wait for the backoff.
 
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
@@ -81,6 +82,19 @@ impl Sealed {
 }
 
 impl SinkWorker {
+    /// A drain has begun, which may end before the next attempt: a waiting block gets it now, and the backoff begins anew.
+    pub(super) fn hurry(&mut self, now: Time) {
+        self.hurried = true;
+        self.backoff.reset();
+        if let Some(Sealed {
+            state: State::Waiting { until },
+            ..
+        }) = &mut self.sealed
+        {
+            *until = now;
+        }
+    }
+
     /// Moves the block in flight on as far as it goes without waiting.
     pub(super) fn drive_write(&mut self, now: Time, cx: &mut Context<'_>) {
         let timeout = self.config.retry.attempt_timeout();

@@ -145,3 +145,21 @@ fn a_worker_that_is_not_stepped_until_long_after_the_deadline_ends_at_its_next_s
     assert_eq!(cell.state(), AckState::Failed);
     assert!(b.written().is_empty(), "nothing is begun that late");
 }
+
+#[test]
+fn a_drain_that_begins_ends_the_wait_for_the_next_attempt_and_begins_the_backoff_anew() {
+    let mut b = Bench::new([vec![Retryable("busy"); 8], vec![Answer::Ok]].concat());
+    let cell = b.push(10);
+    let now = b.run(0, |b| b.written().len() == 7);
+    assert_eq!(b.step(now).wake_at, at(now + 6_400));
+    b.deadline
+        .set(at(now + 1).expect("a time"), Duration::from_secs(30));
+    // The drain wakes the worker: an attempt that fails, then the first wait of the backoff, which nothing ends.
+    assert_eq!(b.step(now + 2).wake_at, at(now + 102));
+    assert_eq!(b.step(now + 50).wake_at, at(now + 102));
+    assert_eq!(b.written().len(), 8);
+    b.step(now + 102);
+    assert_eq!(b.written().len(), 9);
+    assert_eq!(cell.state(), AckState::Delivered);
+    assert_eq!(b.stats.retries.load(Ordering::Relaxed), 8);
+}
