@@ -172,8 +172,9 @@ impl<'a> Stack<'a> {
             .set("source.brokers", format!("[\"{}\"]", self.brokers))
             .set("source.topics", format!("[{}]", self.topic))
             .set("source.group_id", &self.group)
-            // As long as a busy machine may need; a test that is about it has its own.
+            // As long as a busy machine may need; a test that is about one of them has its own.
             .set("source.startup_timeout", "150s")
+            .set("pipeline.startup_timeout", "150s")
             // The shortest session that brokers take: a killed member's partitions are free again after it.
             .set("source.rdkafka", "{session.timeout.ms: 12000, heartbeat.interval.ms: 500, reconnect.backoff.max.ms: 500}")
             .set("deserializer.registry.url", format!("\"{}\"", self.registry.url()))

@@ -19,7 +19,7 @@ use spate_runtime::sink::{
 use spate_runtime::source::OpenContext;
 use spate_runtime::{Output, Thread, stage};
 
-const WAIT: Duration = Duration::from_secs(20);
+const WAIT: Duration = Duration::from_secs(60);
 const SHARDS: usize = 3;
 
 /// How the writes of shard 1 go; the other shards work.

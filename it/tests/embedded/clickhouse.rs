@@ -76,14 +76,15 @@ fn an_outage_in_mid_run_loses_and_doubles_nothing() {
     let Some(mut stack) = Stack::with_clickhouse(&server, 4) else {
         return;
     };
-    stack.orders(0..5_000);
+    // So many that the outage does not come after the work.
+    stack.orders(0..20_000);
     let mut run = Run::start(strict_orders(), &small_blocks(&stack));
     run.until("the first rows", || (stack.count() >= 500).then_some(()));
     server.kill().expect("it is killed");
     // Long enough for several attempts of 50 to 200 ms.
     thread::sleep(Duration::from_secs(3));
     assert!(run.ended().is_none(), "{:?}", run.ended());
-    stack.orders(5_000..6_000);
+    stack.orders(20_000..21_000);
     server.restart().expect("it starts again");
     stack.wait_committed(&mut run);
     let report = run.stop();
@@ -98,7 +99,8 @@ fn an_outage_longer_than_the_retries_ends_the_pipeline_with_nothing_committed_pa
     let Some(mut stack) = Stack::with_clickhouse(&server, 4) else {
         return;
     };
-    stack.orders(0..5_000);
+    // So many that the outage does not come after the work.
+    stack.orders(0..20_000);
     let settings = small_blocks(&stack).set("sink.retry.give_up_after", "2s");
     let mut run = Run::start(strict_orders(), &settings);
     run.until("the first rows", || (stack.count() >= 500).then_some(()));

@@ -163,7 +163,7 @@ fn a_record_of_which_one_sink_refuses_its_row_is_not_committed() {
     s.sinks[1].next(Reply::fatal("no"));
     s.source.push(0, "a");
     s.source.assign_lanes(1);
-    let report = s.run.end_within(Duration::from_secs(10));
+    let report = s.run.end_within(Duration::from_secs(60));
     assert_eq!(report.exit_code(), 1);
     assert_eq!(s.source.last_committed(0), None);
 }
