@@ -320,13 +320,19 @@ impl Member {
     }
 
     fn read(&mut self, index: usize) {
-        let Member { lanes, got, .. } = self;
+        let Member {
+            lanes, got, passed, ..
+        } = self;
         let lane = &mut lanes[index];
         match lane.fetch(97) {
             Ok(Fetched::Batch) => {
                 let (id, topic) = (lane.id(), Arc::clone(&lane.partition().topic));
                 lane.read(&mut |batch| {
-                    assert!(batch.next_offset() > batch.records()[0].offset());
+                    let last = batch.records().last().expect("a batch has records");
+                    assert!(batch.next_offset() > last.offset());
+                    if batch.next_offset() > last.offset() + 1 {
+                        passed.insert(id, batch.next_offset());
+                    }
                     got.extend(batch.records().iter().map(|record| {
                         Got {
                             lane: id,

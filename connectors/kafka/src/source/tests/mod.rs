@@ -4,6 +4,7 @@
 mod apache;
 mod assignment;
 mod bytes;
+mod compacted;
 mod group;
 mod harness;
 mod members;
