@@ -124,6 +124,41 @@ fn the_files_of_compat_are_watched_and_nothing_else_of_them_is_compiled() {
 }
 
 #[test]
+fn a_record_inside_is_compared_with_the_one_of_its_name_alias_or_short_name() {
+    let line = |name: &str, ty: &str| {
+        format!(
+            r#"{{"type": "record", "name": "{name}", "fields": [{{"name": "n", "type": "{ty}"}}]}}"#
+        )
+    };
+    let reader =
+        line("shop.Line", "int").replace("\"fields\"", "\"aliases\": [\"old.Item\"], \"fields\"");
+    std::fs::write(DIR.join("lines.avsc"), format!("[\"null\", {reader}]")).expect("a file");
+    let said = |file: &str, records: &[String]| {
+        std::fs::write(DIR.join(file), format!("[{}]", records.join(","))).expect("a file");
+        let input = format!(
+            "#[avro(schema = \"lines.avsc\", record = \"Line\", compat = \"{file}\")] struct Line {{ n: i32 }}"
+        );
+        let answer: syn::File = syn::parse2(avro(&input)).expect("items");
+        answer
+            .items
+            .iter()
+            .any(|item| matches!(item, syn::Item::Macro(_)))
+    };
+    // The one that fits is found, whatever the others are.
+    let (good, bad) = (|name| line(name, "int"), |name| line(name, "string"));
+    assert!(!said(
+        "full.avsc",
+        &[bad("old.Item"), bad("a.Line"), good("shop.Line")]
+    ));
+    assert!(!said("alias.avsc", &[bad("a.Line"), good("old.Item")]));
+    assert!(!said("short.avsc", &[bad("a.Other"), good("a.Line")]));
+    assert!(said("wrong.avsc", &[bad("a.Line")]));
+    // Two of that name: none is taken for it.
+    assert!(said("two.avsc", &[good("a.Line"), good("b.Line")]));
+    assert!(said("none.avsc", &[good("a.Other")]));
+}
+
+#[test]
 fn a_recursive_record_counts_its_depth() {
     let text = pretty(avro(
         r#"#[avro(schema = "order.avsc", record = "Line", crate = crate::facade)] struct Line { sku: String }"#,

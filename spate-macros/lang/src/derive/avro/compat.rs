@@ -147,16 +147,17 @@ fn of_that_name(
     span: Span,
 ) -> Result<NameId, Diagnostic> {
     let wanted = reader.named(record);
-    let full = |named: &&Named| named.name == wanted.name;
-    let alias = |named: &&Named| wanted.aliases.contains(&named.name);
-    let short = |named: &&Named| named.short() == wanted.short();
-    let find = |is_it: &dyn Fn(&&Named) -> bool| {
+    let find = |is_it: &dyn Fn(&Named) -> bool| {
         let mut found = writer.records().filter(|(_, named)| is_it(named));
-        found.next().map(|(id, _)| id)
+        // Of several nobody knows which is meant.
+        match (found.next(), found.next()) {
+            (Some((id, _)), None) => Some(id),
+            _ => None,
+        }
     };
-    find(&full)
-        .or_else(|| find(&alias))
-        .or_else(|| find(&short))
+    find(&|named| named.name == wanted.name)
+        .or_else(|| find(&|named| wanted.aliases.contains(&named.name)))
+        .or_else(|| find(&|named| named.short() == wanted.short()))
         .ok_or_else(|| {
             let message = format!(
                 "`{}` defines no record `{}` that its records could be compared with",
