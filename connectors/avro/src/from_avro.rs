@@ -181,7 +181,7 @@ const FEW_ITEMS: usize = 4;
 /// For how many of a block's items of the size of `T` room is made: no more memory at once than bytes are there, because a
 /// count alone justifies nothing.
 #[inline(always)]
-fn room<T>(reader: &Reader<'_>, block: Block) -> usize {
+pub(crate) fn room<T>(reader: &Reader<'_>, block: Block) -> usize {
     let justified = reader.rest().len() / size_of::<T>().max(1);
     block.count.min(justified.max(FEW_ITEMS))
 }

@@ -44,9 +44,9 @@ pub use record::{AvroRecord, decode_body};
 pub use resolve::Resolution;
 #[doc(hidden)]
 pub use seams::{Seamless, Seams};
-pub use seq::{Item, ItemOf, Iter, Seq};
+pub use seq::{Form, Item, ItemOf, Iter, PlainItem, Seq};
 pub use spate_avro_schema::{SchemaError, canonical_form, fingerprint};
 #[doc(hidden)]
 pub use steps::field;
-pub use unions::AvroUnion;
+pub use unions::{AvroNullableUnion, AvroUnion};
 pub use wire::Reader;

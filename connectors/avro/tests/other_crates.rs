@@ -1,7 +1,7 @@
 //! Logical types as types of other crates: the same values, and an error for each that the type does not reach.
 #![deny(warnings)]
 
-use spate_avro::{AvroErrorKind, FromAvro, Reader, wire};
+use spate_avro::{AvroErrorKind, FromAvro, ItemOf, Reader, Seq, wire};
 
 fn long(value: i64) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -215,4 +215,47 @@ fn decimals_of_rust_decimal() {
             .to_string(),
         "0"
     );
+}
+
+/// Every item of a lazy list is what a collected one has.
+fn lazy<'b, W, T>(bytes: &'b [u8])
+where
+    T: ItemOf<'b, W> + PartialEq + std::fmt::Debug,
+{
+    let list = [&[4], bytes, bytes, &[0]].concat();
+    let list: &'b [u8] = list.leak();
+    let mut reader = Reader::new(list, list.len());
+    let lazy = <Seq<'b, T> as FromAvro<'b, wire::Array<W>>>::read(&mut reader).expect("a list");
+    let mut reader = Reader::new(list, list.len());
+    let items = <Vec<T> as FromAvro<'b, wire::Array<W>>>::read(&mut reader).expect("a list");
+    assert_eq!(items.len(), 2);
+    assert_eq!(lazy.iter().collect::<Vec<_>>(), items);
+}
+
+#[test]
+fn all_of_them_are_items() {
+    const ID: &[u8] = b"\x4861f0c404-5cb3-11e7-907b-a6006ad3dba0";
+    lazy::<wire::Uuid, uuid::Uuid>(ID);
+    lazy::<wire::UuidFixed, uuid::Uuid>(&[7; 16]);
+    lazy::<wire::Decimal<9, 2>, rust_decimal::Decimal>(&[4, 0xfb, 0x32]);
+    lazy::<wire::DecimalFixed<3, 6, 2>, rust_decimal::Decimal>(&[0xff, 0xfb, 0x32]);
+    lazy::<wire::BigDecimal, rust_decimal::Decimal>(&[8, 4, 0xfb, 0x32, 4]);
+    lazy::<wire::Date, chrono::NaiveDate>(&[2]);
+    lazy::<wire::TimeMillis, chrono::NaiveTime>(&[2]);
+    lazy::<wire::TimeMicros, chrono::NaiveTime>(&[2]);
+    lazy::<wire::TimestampMillis, chrono::DateTime<chrono::Utc>>(&[2]);
+    lazy::<wire::TimestampMicros, chrono::DateTime<chrono::Utc>>(&[2]);
+    lazy::<wire::TimestampNanos, chrono::DateTime<chrono::Utc>>(&[2]);
+    lazy::<wire::LocalTimestampMillis, chrono::NaiveDateTime>(&[2]);
+    lazy::<wire::LocalTimestampMicros, chrono::NaiveDateTime>(&[2]);
+    lazy::<wire::LocalTimestampNanos, chrono::NaiveDateTime>(&[2]);
+    lazy::<wire::Date, time::Date>(&[2]);
+    lazy::<wire::TimeMillis, time::Time>(&[2]);
+    lazy::<wire::TimeMicros, time::Time>(&[2]);
+    lazy::<wire::TimestampMillis, time::OffsetDateTime>(&[2]);
+    lazy::<wire::TimestampMicros, time::OffsetDateTime>(&[2]);
+    lazy::<wire::TimestampNanos, time::OffsetDateTime>(&[2]);
+    lazy::<wire::LocalTimestampMillis, time::PrimitiveDateTime>(&[2]);
+    lazy::<wire::LocalTimestampMicros, time::PrimitiveDateTime>(&[2]);
+    lazy::<wire::LocalTimestampNanos, time::PrimitiveDateTime>(&[2]);
 }

@@ -52,7 +52,7 @@ impl<const SCALE: u32> fmt::Debug for Decimal<SCALE> {
 
 /// The number that the bytes stand for, if it has no more than 128 bits. Sign bytes that say nothing are passed over.
 #[inline]
-fn unscaled(bytes: &[u8]) -> Option<i128> {
+pub(crate) fn unscaled(bytes: &[u8]) -> Option<i128> {
     const WIDTH: usize = size_of::<i128>();
     let negative = bytes.first().is_some_and(|first| *first >= 0x80);
     let fill = if negative { 0xff } else { 0 };

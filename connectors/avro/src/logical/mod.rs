@@ -14,6 +14,7 @@ mod time;
 mod times;
 mod uuid;
 
+pub(crate) use decimal::unscaled;
 pub use decimal::{BigDecimal, Decimal};
 pub use duration::Duration;
 pub use times::{

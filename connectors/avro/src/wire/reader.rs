@@ -275,6 +275,21 @@ impl<'b> Reader<'b> {
         })
     }
 
+    /// The next `length` bytes.
+    ///
+    /// # Errors
+    /// The payload has fewer.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, length: usize) -> Result<&'b [u8], AvroError> {
+        match self.rest.split_at_checked(length) {
+            Some((bytes, rest)) => {
+                self.rest = rest;
+                Ok(bytes)
+            }
+            None => Err(self.bad_length(length as i64)),
+        }
+    }
+
     /// A `string`.
     ///
     /// # Errors

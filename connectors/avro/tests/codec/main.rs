@@ -2,6 +2,7 @@
 #![deny(warnings)]
 
 mod claims;
+mod containers;
 mod damaged;
 mod fuzzed;
 mod generated;

@@ -226,7 +226,7 @@ fn traits(input: &Input, symbols: &[&str]) -> TokenStream {
     quote! {
         #symbols
         #[automatically_derived]
-        impl<'payload> #avro::Item<'payload> for #ident {
+        impl<'payload> #avro::PlainItem<'payload> for #ident {
             type Wire = #wire::Enum<Self>;
         }
         #[automatically_derived]

@@ -124,16 +124,35 @@ impl Problem {
     }
 }
 
+/// Whether values are converted: what a `Seq` holds is read as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Now,
+    Lazily,
+}
+
 /// Compares what is known of a Rust type with an Avro type.
 pub(super) fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), Problem> {
+    compare_read(schema, ty, shape, Reading::Now)
+}
+
+fn compare_read(
+    schema: &Schema,
+    ty: &Type,
+    shape: &Shape,
+    reading: Reading,
+) -> Result<(), Problem> {
     let wrong = |message: &str| Err(Problem::wrong(message));
+    let inside = |ty: &Type, held: &Shape| compare_read(schema, ty, held, reading);
     if let Kind::Union(branches) = &ty.kind {
+        let may_be_null = branches.iter().any(|branch| branch.kind == Kind::Null);
         return match (nullable(branches), branches.as_slice(), shape) {
-            (Some(inner), _, Shape::Option(held)) => compare(schema, inner, held),
+            (Some(inner), _, Shape::Option(held)) => inside(inner, held),
             (Some(_), _, Shape::Other) => Ok(()),
             (Some(_), _, _) => wrong("so it may be null"),
-            (None, [only], _) => compare(schema, only, shape),
+            (None, [only], _) => inside(only, shape),
             (None, _, Shape::Other) => Ok(()),
+            (None, _, Shape::Option(held)) if may_be_null && **held == Shape::Other => Ok(()),
             _ => Err(Problem {
                 code: Code::FieldType,
                 message: "which this type cannot hold".to_owned(),
@@ -148,24 +167,31 @@ pub(super) fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), P
         (Kind::Boolean, Shape::Primitive(name)) => name == "bool",
         (Kind::Int, Shape::Primitive(name)) => name == "i32" || name == "i64",
         (Kind::Long, Shape::Primitive(name)) => name == "i64",
+        (Kind::Float, Shape::Primitive(name)) if name == "f64" && reading == Reading::Lazily => {
+            return Err(Problem {
+                code: Code::FieldType,
+                message: "and a `Seq` holds the items as they are".to_owned(),
+                help: "use `f32` there, or a `Vec` around all of it".to_owned(),
+            });
+        }
         (Kind::Float, Shape::Primitive(name)) => name == "f32" || name == "f64",
         (Kind::Double, Shape::Primitive(name)) => name == "f64",
         (Kind::String, Shape::Str | Shape::String) => true,
         (Kind::Bytes, Shape::Bytes | Shape::ByteVec) => true,
-        (Kind::Array(items), Shape::Vec(held)) => return compare(schema, items, held),
-        (Kind::Array(items), Shape::Seq(held)) => return lazy(schema, items, held),
-        (Kind::Map(values), Shape::Map(key, held)) => {
-            return key_fits(key).and_then(|()| compare(schema, values, held));
+        (Kind::Array(items), Shape::Vec(held)) => return inside(items, held),
+        (Kind::Array(items), Shape::Seq(held)) => {
+            return compare_read(schema, items, held, Reading::Lazily);
         }
-        (Kind::Map(values), Shape::Vec(held)) => match &**held {
+        (Kind::Map(values), Shape::Map(key, held)) => {
+            return key_fits(key).and_then(|()| inside(values, held));
+        }
+        (Kind::Map(values), Shape::Vec(held) | Shape::Seq(held)) => match &**held {
             Shape::Pair(key, held) => {
-                return key_fits(key).and_then(|()| compare(schema, values, held));
-            }
-            held => *held == Shape::Other,
-        },
-        (Kind::Map(values), Shape::Seq(held)) => match &**held {
-            Shape::Pair(key, held) => {
-                return key_fits(key).and_then(|()| lazy(schema, values, held));
+                let reading = match shape {
+                    Shape::Seq(_) => Reading::Lazily,
+                    _ => reading,
+                };
+                return key_fits(key).and_then(|()| compare_read(schema, values, held, reading));
             }
             held => *held == Shape::Other,
         },
@@ -185,7 +211,7 @@ pub(super) fn compare(schema: &Schema, ty: &Type, shape: &Shape) -> Result<(), P
             _ => false,
         },
         (Kind::Named(id), shape) => match (&schema.named(*id).definition, shape) {
-            (Definition::Record(_), Shape::Box(held)) => return compare(schema, ty, held),
+            (Definition::Record(_), Shape::Box(held)) => return inside(ty, held),
             (Definition::Enum { .. }, Shape::Str | Shape::String) => true,
             (Definition::Fixed { .. }, Shape::Bytes | Shape::ByteVec) => true,
             (Definition::Fixed { size, .. }, Shape::ByteArray(length)) => {
@@ -210,32 +236,6 @@ fn key_fits(key: &Shape) -> Result<(), Problem> {
             message: "whose keys are strings".to_owned(),
             help: "use `&str` or `String` for the keys".to_owned(),
         }),
-    }
-}
-
-/// Compares the items of a `Seq`, which are read as they are.
-fn lazy(schema: &Schema, items: &Type, held: &Shape) -> Result<(), Problem> {
-    let wide = |branches: &[Type]| nullable(branches).is_none() && branches.len() != 1;
-    match (&items.kind, held) {
-        (Kind::Union(branches), _) if !wide(branches) => Err(Problem {
-            code: Code::FieldLater,
-            message: "whose items a `Seq` cannot hold yet".to_owned(),
-            help: format!("use `Vec<{}>`", rust(schema, items)),
-        }),
-        (Kind::Array(_) | Kind::Map(_), _) => Err(Problem {
-            code: Code::FieldLater,
-            message: "whose items a `Seq` cannot hold yet".to_owned(),
-            help: format!("use `Vec<{}>`", rust(schema, items)),
-        }),
-        (Kind::Float, Shape::Primitive(name)) if name == "f64" => {
-            let message = "and a `Seq` holds the items as they are".to_owned();
-            Err(Problem {
-                code: Code::FieldType,
-                message,
-                help: "use `Seq<'a, f32>` or `Vec<f64>`".to_owned(),
-            })
-        }
-        _ => compare(schema, items, held),
     }
 }
 
@@ -284,8 +284,8 @@ fn rust(schema: &Schema, ty: &Type) -> String {
             _ => "&[u8]".to_owned(),
         },
         Kind::String => "&str".to_owned(),
-        Kind::Array(items) => format!("{}{}>", list(items), rust(schema, items)),
-        Kind::Map(values) => format!("{}(&str, {})>", list(values), rust(schema, values)),
+        Kind::Array(items) => format!("Seq<'a, {}>", rust(schema, items)),
+        Kind::Map(values) => format!("Seq<'a, (&str, {})>", rust(schema, values)),
         Kind::Union(branches) => match (nullable(branches), branches.as_slice()) {
             (Some(inner), _) => format!("Option<{}>", rust(schema, inner)),
             (None, [only]) => rust(schema, only),
@@ -306,14 +306,5 @@ fn rust(schema: &Schema, ty: &Type) -> String {
                     .to_owned(),
             }
         }
-    }
-}
-
-/// The beginning of what holds items: a `Seq` where it can.
-fn list(items: &Type) -> &'static str {
-    match &items.kind {
-        Kind::Array(_) | Kind::Map(_) => "Vec<",
-        Kind::Union(branches) if nullable(branches).is_some() => "Vec<",
-        _ => "Seq<'a, ",
     }
 }

@@ -1,21 +1,28 @@
-//! Arrays that are read while they are iterated and never collected.
+//! Arrays and maps that are read while they are iterated and never collected.
+//!
+//! - [`item`]: what can be an item, and what has to be remembered of how it is written.
+//! - [`plain`]: items whose Rust type tells how they are written.
+//! - [`several`]: items that are written in several ways.
+//! - [`containers`]: options, pairs, lists and maps of items.
+
+mod containers;
+mod item;
+mod plain;
+mod several;
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::error::AvroError;
 use crate::from_avro::{FromAvro, check_items};
-use crate::logical::{
-    BigDecimal, Date, Duration, LocalTimestampMicros, LocalTimestampMillis, LocalTimestampNanos,
-    TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos,
-};
-use crate::record::AvroRecord;
 use crate::wire::{self, Reader};
 
-/// An array that borrows from the payload.
+pub use item::{Form, Item, ItemOf, PlainItem};
+
+/// An array that borrows from the payload, or a map: one of pairs.
 ///
 /// Every item was checked once when the record was decoded, so [`len`](Seq::len) costs nothing and iteration cannot
-/// fail; items are decoded again each time they are iterated. It is two words and a count, and `Copy`.
+/// fail; items are decoded again each time they are iterated. It is four words, and `Copy`.
 ///
 /// ```
 /// # fn total(lines: spate_avro::Seq<'_, i64>) -> i64 {
@@ -27,93 +34,13 @@ pub struct Seq<'b, T> {
     /// All blocks with their heads, as checked.
     blocks: &'b [u8],
     len: usize,
+    form: &'static Form,
     items: PhantomData<fn() -> T>,
 }
 
-/// What a [`Seq`] can hold: records and primitives.
-#[diagnostic::on_unimplemented(
-    message = "a `Seq` cannot hold `{Self}`",
-    note = "it holds records (structs with `#[derive(AvroRecord)]`) and primitives; collect other items in a `Vec`"
-)]
-pub trait Item<'b>: FromAvro<'b, Self::Wire> {
-    /// The wire type that items are iterated as.
-    type Wire;
-}
-
-/// An item that is also read right from the wire type `W`.
-#[diagnostic::on_unimplemented(
-    message = "a `Seq` of `{Self}` cannot be read from this array",
-    label = "the schema has items of another type: {W}",
-    note = "a `Seq` holds the items as they are; `Vec` also converts, such as float to `f64`"
-)]
-pub trait ItemOf<'b, W>: Item<'b> {}
-
-impl<'b, T: AvroRecord<'b>> Item<'b> for T {
-    type Wire = wire::Record;
-}
-
-impl<'b, T: AvroRecord<'b>> ItemOf<'b, wire::Record> for T {}
-
-macro_rules! items {
-    ($($ty:ty: $wire:ident $(, $also:ident)*;)*) => {$(
-        impl<'b> Item<'b> for $ty {
-            type Wire = wire::$wire;
-        }
-        impl<'b> ItemOf<'b, wire::$wire> for $ty {}
-        $(impl<'b> ItemOf<'b, wire::$also> for $ty {})*
-    )*};
-}
-
-/// An entry of a map.
-impl<'b, K: FromAvro<'b, wire::Str>, V: Item<'b>> Item<'b> for (K, V) {
-    type Wire = wire::Entry<V::Wire>;
-}
-
-impl<'b, W, K: FromAvro<'b, wire::Str>, V: ItemOf<'b, W>> ItemOf<'b, wire::Entry<W>> for (K, V) where
-    (K, V): FromAvro<'b, wire::Entry<W>>
-{
-}
-
-items! {
-    (): Null;
-    bool: Boolean;
-    i32: Int, Date, TimeMillis;
-    i64: Long, Int, Date, TimeMillis, TimeMicros, TimestampMillis, TimestampMicros, TimestampNanos, LocalTimestampMillis,
-        LocalTimestampMicros, LocalTimestampNanos;
-    Date: Date;
-    TimeMillis: TimeMillis;
-    TimeMicros: TimeMicros;
-    TimestampMillis: TimestampMillis;
-    TimestampMicros: TimestampMicros;
-    TimestampNanos: TimestampNanos;
-    LocalTimestampMillis: LocalTimestampMillis;
-    LocalTimestampMicros: LocalTimestampMicros;
-    LocalTimestampNanos: LocalTimestampNanos;
-    f32: Float;
-    f64: Double;
-    &'b str: Str, Uuid;
-    String: Str, Uuid;
-    &'b [u8]: Bytes, BigDecimal;
-    Vec<u8>: Bytes, BigDecimal;
-    BigDecimal: BigDecimal;
-    Duration: Duration;
-}
-
-impl<'b, const N: usize> Item<'b> for [u8; N] {
-    type Wire = wire::Fixed<N>;
-}
-
-impl<'b, const N: usize> ItemOf<'b, wire::Fixed<N>> for [u8; N] {}
-
-impl<'b, const N: usize> Item<'b> for &'b [u8; N] {
-    type Wire = wire::Fixed<N>;
-}
-
-impl<'b, const N: usize> ItemOf<'b, wire::Fixed<N>> for &'b [u8; N] {}
-
 impl<'b, W, T: ItemOf<'b, W>> FromAvro<'b, wire::Array<W>> for Seq<'b, T> {
     const MIN: usize = 1;
-    const DERIVED: u64 = T::DERIVED;
+    const DERIVED: u64 = <T as FromAvro<'b, W>>::DERIVED;
 
     #[inline(always)]
     fn placeholder() -> Self {
@@ -123,22 +50,37 @@ impl<'b, W, T: ItemOf<'b, W>> FromAvro<'b, wire::Array<W>> for Seq<'b, T> {
     #[inline]
     fn read(reader: &mut Reader<'b>) -> Result<Self, AvroError> {
         let before = reader.rest();
-        let len = check_items(reader, T::MIN, T::check)?;
+        let len = check_items(
+            reader,
+            <T as FromAvro<'b, W>>::MIN,
+            <T as FromAvro<'b, W>>::check,
+        )?;
         let blocks = &before[..before.len() - reader.rest().len()];
-        Ok(Seq {
-            blocks,
-            len,
-            items: PhantomData,
-        })
+        Ok(Seq::new(blocks, len, T::FORM))
     }
 
     #[inline]
     fn check(reader: &mut Reader<'b>) -> Result<(), AvroError> {
-        check_items(reader, T::MIN, T::check).map(drop)
+        check_items(
+            reader,
+            <T as FromAvro<'b, W>>::MIN,
+            <T as FromAvro<'b, W>>::check,
+        )
+        .map(drop)
     }
 }
 
 impl<'b, T> Seq<'b, T> {
+    #[inline(always)]
+    fn new(blocks: &'b [u8], len: usize, form: &'static Form) -> Self {
+        Seq {
+            blocks,
+            len,
+            form,
+            items: PhantomData,
+        }
+    }
+
     /// How many items there are.
     #[inline]
     #[must_use]
@@ -161,6 +103,7 @@ impl<'b, T> Seq<'b, T> {
             reader: Reader::new(self.blocks, self.blocks.len()),
             block: 0,
             left: self.len,
+            form: self.form,
             items: PhantomData,
         }
     }
@@ -177,11 +120,7 @@ impl<T> Copy for Seq<'_, T> {}
 /// No items.
 impl<T> Default for Seq<'_, T> {
     fn default() -> Self {
-        Seq {
-            blocks: &[],
-            len: 0,
-            items: PhantomData,
-        }
+        Seq::new(&[], 0, &Form::Plain)
     }
 }
 
@@ -225,6 +164,7 @@ pub struct Iter<'b, T> {
     block: usize,
     /// Items left in all.
     left: usize,
+    form: &'static Form,
     items: PhantomData<fn() -> T>,
 }
 
@@ -235,10 +175,10 @@ impl<'b, T: Item<'b>> Iterator for Iter<'b, T> {
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
         if self.block == 0 {
-            self.block = checked(self.reader.block(T::MIN))?.count;
+            self.block = checked(self.reader.block(item::least::<T>(self.form)))?.count;
         }
         self.block = self.block.saturating_sub(1);
-        checked(T::read(&mut self.reader))
+        checked(item::read(self.form, &mut self.reader))
     }
 
     #[inline]
@@ -255,6 +195,7 @@ impl<T> Clone for Iter<'_, T> {
             reader: self.reader.clone(),
             block: self.block,
             left: self.left,
+            form: self.form,
             items: PhantomData,
         }
     }

@@ -1,9 +1,0 @@
-// errors: 1
-
-use spate::prelude::*;
-
-#[derive(AvroRecord)]
-#[avro(schema = "files/shipment.avsc")]
-pub struct Shipment<'a> {
-    pub scores: Seq<'a, Option<i32>>,
-}
