@@ -44,7 +44,9 @@ pub use record::{AvroRecord, decode_body};
 pub use resolve::Resolution;
 #[doc(hidden)]
 pub use seams::{Seamless, Seams};
-pub use seq::{Form, Item, ItemOf, Iter, PlainItem, Seq};
+#[doc(hidden)]
+pub use seq::Form;
+pub use seq::{Item, ItemOf, Iter, PlainItem, Seq};
 pub use spate_avro_schema::{SchemaError, canonical_form, fingerprint};
 #[doc(hidden)]
 pub use steps::field;

@@ -60,23 +60,26 @@ enum SeveralAndNull {
 
 type Bytes = Vec<u8>;
 
-/// A block of these items, with its size in front of it or without, and the end.
+/// A block of these items and the end; or a block for each of them, with its size in front of it.
 fn list(sized: bool, items: &[Bytes]) -> Bytes {
-    if items.is_empty() {
-        return vec![0];
-    }
-    let (count, content) = ((items.len() * 2) as u8, items.concat());
-    match sized {
-        false => [&[count], &content[..], &[0]].concat(),
-        true => {
-            let size = (content.len() * 2) as u8;
-            let size = match size < 0x80 && content.len() < 64 {
-                true => vec![size],
-                false => vec![size | 0x80, (content.len() >> 6) as u8],
-            };
-            [&[count - 1], &size[..], &content, &[0]].concat()
+    let mut out = Vec::new();
+    if sized {
+        for item in items {
+            // Minus one item.
+            out.push(1);
+            let size = item.len() * 2;
+            match size < 0x80 {
+                true => out.push(size as u8),
+                false => out.extend([size as u8 | 0x80, (size >> 7) as u8]),
+            }
+            out.extend(item);
         }
+    } else if !items.is_empty() {
+        out.push((items.len() * 2) as u8);
+        out.extend(items.concat());
     }
+    out.push(0);
+    out
 }
 
 fn entry(key: &str, value: &[u8]) -> Bytes {
@@ -125,6 +128,7 @@ fn in_containers(a: &[u8], b: &[u8]) -> Bytes {
 
 /// Those in which a type that is no union is one.
 fn in_unions(a: &[u8], b: &[u8]) -> Bytes {
+    let ones = |sized| list(sized, &[branch(0, a), branch(0, b)]);
     let holes = |null: u8| [branch(1 - null, a), branch(null, &[]), branch(1 - null, b)];
     [
         branch(1, a),
@@ -134,6 +138,9 @@ fn in_unions(a: &[u8], b: &[u8]) -> Bytes {
         list(true, &holes(0)),
         list(false, &holes(1)),
         list(true, &[branch(0, a), branch(0, b)]),
+        list(false, &[ones(true), ones(false)]),
+        list(true, &[list(false, &[ones(false)]), list(false, &[])]),
+        list(false, &[list(true, &[entry("k", &branch(0, a))])]),
         list(
             true,
             &[entry("k", &branch(0, a)), entry("l", &branch(0, b))],
@@ -231,6 +238,9 @@ macro_rules! containers {
                 lazy_options: Seq<'a, Option<$ty>>,
                 lazy_options_last: Seq<'a, Option<$ty>>,
                 lazy_only: Seq<'a, $ty>,
+                lazy_lists_only: Seq<'a, Seq<'a, $ty>>,
+                lazy_lists_of_lists_only: Seq<'a, Seq<'a, Vec<$ty>>>,
+                lazy_of_maps_only: Seq<'a, HashMap<&'a str, $ty>>,
                 lazy_map_only: Seq<'a, (&'a str, $ty)>,
                 lazy_map_of_options: Seq<'a, (&'a str, Option<$ty>)>,
             }
@@ -246,6 +256,11 @@ macro_rules! containers {
             assert_eq!(all(of.lazy_options), holes());
             assert_eq!(all(of.lazy_options_last), holes());
             assert_eq!(all(of.lazy_only), [a(), b()]);
+            let ab = || vec![a(), b()];
+            assert_eq!(all(of.lazy_lists_only.iter().map(all)), [ab(), ab()]);
+            let deep = of.lazy_lists_of_lists_only.iter().map(all);
+            assert_eq!(all(deep), [vec![ab()], vec![]]);
+            assert_eq!(all(of.lazy_of_maps_only), [HashMap::from([("k", a())])]);
             assert_eq!(all(of.lazy_map_only), [("k", a()), ("l", b())]);
             assert_eq!(all(of.lazy_map_of_options), [("k", Some(a())), ("l", None)]);
             cut_anywhere::<Of<'_>>(&bytes);
