@@ -58,9 +58,10 @@
 //! | `avro` | the `avro` decoder, `#[derive(AvroRecord)]`, `AvroEnum` and `AvroUnion`, `avro_schema!` |
 //! | `avro-chrono`, `avro-time` | dates and times are also read into the types of these crates |
 //! | `avro-uuid`, `avro-rust-decimal` | UUIDs and decimals are also read into the types of these crates |
+//! | `avro-value` | `avro::Value`: Avro records without a compiled schema, the slow path (apache-avro) |
 //! | `clickhouse` | the `clickhouse` sink and `#[derive(Row)]` |
 //! | `jemalloc` | jemalloc for Rust and C code |
-//! | `full` | all stages; `avro-container`, `avro-tls`, `kafka-tls`, `jemalloc` and the types of other crates are apart |
+//! | `full` | all stages; `avro-container`, `avro-tls`, `avro-value`, `kafka-tls`, `jemalloc` and the types of other crates are apart |
 
 // Before `__private`: of the hidden paths to what generated code calls rustc shows the first, and `spate::stage::map` is one to read.
 #[doc(hidden)]
@@ -112,6 +113,11 @@ pub mod connector {
 #[cfg(feature = "avro")]
 pub mod avro {
     pub use spate_avro::*;
+
+    // Apart from the others, so that rustc names this feature where it is off.
+    #[cfg(feature = "avro-value")]
+    #[doc(inline)]
+    pub use spate_avro::value::Value;
 }
 
 /// The ClickHouse sink's types.

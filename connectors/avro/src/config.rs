@@ -21,6 +21,18 @@ struct Written {
     registry: Option<RegistryConfig>,
     #[serde(default)]
     schema_ids: Vec<u32>,
+    /// The schema of values that are not framed with an id.
+    schema: Option<PathBuf>,
+}
+
+/// What the stage makes of records, which decides about the keys that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// Records of the compiled schema.
+    Compiled,
+    /// Values of any schema.
+    #[cfg(feature = "value")]
+    Values,
 }
 
 /// The schema registry as it is written.
@@ -73,6 +85,9 @@ pub(crate) struct DecoderConfig {
     /// Ids that are the compiled schema's without asking.
     pub(crate) schema_ids: Vec<u32>,
     pub(crate) registry: Option<RegistryAccess>,
+    /// The file with the schema of values.
+    #[cfg(feature = "value")]
+    pub(crate) schema: Option<PathBuf>,
 }
 
 /// Where the registry is and how it is spoken to.
@@ -108,9 +123,25 @@ pub(crate) enum Auth {
 }
 
 impl DecoderConfig {
-    /// Reads and checks the section.
+    /// Reads and checks the section of a compiled schema.
     pub(crate) fn read(section: &Section) -> Result<Self, ConfigError> {
+        Self::read_for(section, Reads::Compiled)
+    }
+
+    /// The same for what the stage makes of records.
+    pub(crate) fn read_for(section: &Section, reads: Reads) -> Result<Self, ConfigError> {
         let written: Written = section.parse()?;
+        match reads {
+            Reads::Compiled if written.schema.is_some() => {
+                return Err(section.error(
+                    "schema",
+                    "the schema is compiled into the program: leave it out; only `avro::<avro::Value>` reads with one of the configuration",
+                ));
+            }
+            Reads::Compiled => {}
+            #[cfg(feature = "value")]
+            Reads::Values => written.check_values(section)?,
+        }
         if let Some(id) = written.schema_ids.iter().find(|id| !is_id(**id)) {
             return Err(section.error(
                 "schema_ids",
@@ -132,8 +163,40 @@ impl DecoderConfig {
             framing => Ok(DecoderConfig {
                 framing,
                 schema_ids: written.schema_ids,
+                #[cfg(feature = "value")]
+                schema: written.schema,
                 registry: written.registry.map(|registry| registry.access(section)).transpose()?,
             }),
+        }
+    }
+}
+
+#[cfg(feature = "value")]
+impl Written {
+    /// What values need, and what makes no sense with them.
+    fn check_values(&self, section: &Section) -> Result<(), ConfigError> {
+        let framed = self.framing == Framing::Confluent;
+        if !self.schema_ids.is_empty() {
+            return Err(section.error(
+                "schema_ids",
+                "`avro::<avro::Value>` has no compiled schema that ids could stand for: leave them out and set `registry.url`",
+            ));
+        }
+        match &self.schema {
+            Some(_) if framed => Err(section.error(
+                "schema",
+                "Confluent-framed payloads name their schema by id, which the registry has: leave it out, or set `framing: raw` or `single_object`",
+            )),
+            None if framed && self.registry.is_none() => Err(section.error(
+                "",
+                "Confluent-framed payloads name their schema by id: set `registry.url`; if records stand alone, set `framing: raw` \
+                 and `schema` to the file of their schema",
+            )),
+            None if !framed && self.registry.is_none() => Err(section.error(
+                "schema",
+                "`avro::<avro::Value>` has no compiled schema, and these payloads name none that a registry has: set the path of an .avsc file",
+            )),
+            _ => Ok(()),
         }
     }
 }
@@ -369,6 +432,62 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "value")]
+    #[test]
+    fn of_values_everything_that_needs_a_compiled_schema_is_refused_with_what_to_do() {
+        let read = |yaml: &str| {
+            let config = Config::from_yaml(yaml).expect("valid YAML");
+            DecoderConfig::read_for(&config.section("deserializer"), Reads::Values)
+                .map_err(|error| error.to_string())
+        };
+        for (yaml, path, advice) in [
+            ("deserializer: {}", "deserializer", "`registry.url`"),
+            (
+                "deserializer: { schema_ids: [1] }",
+                "deserializer.schema_ids",
+                "leave them out",
+            ),
+            (
+                "deserializer: { schema_ids: [1], registry: { url: \"http://r\" } }",
+                "deserializer.schema_ids",
+                "leave them out",
+            ),
+            (
+                "deserializer: { schema: a.avsc, registry: { url: \"http://r\" } }",
+                "deserializer.schema",
+                "leave it out",
+            ),
+            (
+                "deserializer: { schema: a.avsc }",
+                "deserializer.schema",
+                "`framing: raw`",
+            ),
+            (
+                "deserializer: { framing: raw }",
+                "deserializer.schema",
+                ".avsc file",
+            ),
+            (
+                "deserializer: { framing: single_object }",
+                "deserializer.schema",
+                ".avsc file",
+            ),
+            (
+                "deserializer: { framing: raw, schema: a.avsc, registry: { url: \"http://r\" } }",
+                "deserializer.registry",
+                "leave the registry out",
+            ),
+        ] {
+            let error = read(yaml).expect_err(yaml);
+            assert!(
+                error.contains(path) && error.contains(advice),
+                "{yaml}: {error}"
+            );
+        }
+        read("deserializer: { framing: single_object, schema: a.avsc }").expect("valid");
+        read("deserializer: { registry: { url: \"http://r\", subject: s } }").expect("valid");
+    }
+
     #[test]
     fn what_makes_no_sense_is_refused_with_its_path() {
         for (yaml, path) in [
@@ -381,6 +500,10 @@ mod tests {
             (
                 "deserializer: { framing: raw, registry: { url: \"http://r\" } }",
                 "deserializer.registry",
+            ),
+            (
+                "deserializer: { framing: raw, schema: order.avsc }",
+                "deserializer.schema",
             ),
             (
                 "deserializer: { schema_ids: [0] }",

@@ -146,6 +146,18 @@ pub enum AvroErrorKind {
         /// The bound.
         most: usize,
     },
+    /// More values without bytes than a record may have: only values without a compiled schema are counted.
+    #[error("a record of more than {most} values so far, most of them without bytes")]
+    TooManyValues {
+        /// The bound at this byte.
+        most: usize,
+    },
+    /// Values are inside each other too deeply: only those without a compiled schema are counted.
+    #[error("values are nested more than {most} deep")]
+    TooNested {
+        /// The bound.
+        most: usize,
+    },
     /// A recursive record is nested too deeply.
     #[error("records are nested more than {} deep", crate::wire::MAX_DEPTH)]
     TooDeep,

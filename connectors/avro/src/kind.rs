@@ -34,19 +34,24 @@ pub struct Avro;
 /// What one thread keeps between records.
 #[derive(Debug)]
 pub struct AvroThread {
-    framing: Framing,
+    pub(crate) framing: Framing,
     /// Of the compiled schema, as the single-object encoding has it.
     fingerprint: u64,
     known: KnownIds,
-    schemas: Arc<Schemas>,
+    pub(crate) schemas: Arc<Schemas>,
     /// How records of other schemas are read.
     plans: KnownPlans,
     room: Room,
+    #[cfg(feature = "value")]
+    pub(crate) values: crate::value::Values,
 }
 
-struct AvroDecoder {
-    framing: Framing,
-    schemas: Arc<Schemas>,
+pub(crate) struct AvroDecoder {
+    pub(crate) framing: Framing,
+    pub(crate) schemas: Arc<Schemas>,
+    /// For values whose schema is configured.
+    #[cfg(feature = "value")]
+    pub(crate) configured: Option<crate::value::ValueReader>,
 }
 
 impl SharedDecoder for AvroDecoder {
@@ -68,6 +73,10 @@ impl DecoderKind for Avro {
         reader: Reader,
         context: &OpenContext,
     ) -> Result<Arc<dyn SharedDecoder>, OpenError> {
+        #[cfg(feature = "value")]
+        if reader.schema.is_none() {
+            return crate::value::open(section, reader.record, context);
+        }
         let config = DecoderConfig::read(section)?;
         // `--check` has no runtime: nothing is asked then.
         let registry = config.registry.map(Client::new).zip(context.tokio.clone());
@@ -82,6 +91,8 @@ impl DecoderKind for Avro {
         Ok(Arc::new(AvroDecoder {
             framing: config.framing,
             schemas,
+            #[cfg(feature = "value")]
+            configured: None,
         }))
     }
 
@@ -97,6 +108,8 @@ impl DecoderKind for Avro {
             schemas: Arc::clone(&decoder.schemas),
             plans: KnownPlans::default(),
             room: Room::default(),
+            #[cfg(feature = "value")]
+            values: crate::value::Values::new(decoder.configured.as_ref()),
         }
     }
 }
@@ -189,6 +202,8 @@ impl AvroThread {
                 Ok(None)
             }
             Verdict::Resolve(plan) => Ok(Some(self.plans.add(id, plan))),
+            #[cfg(feature = "value")]
+            Verdict::Values(_) => unreachable!("the table of a compiled schema"),
             Verdict::Refused(reason) => Err(DecodeError::new(reason.to_string())),
         }
     }

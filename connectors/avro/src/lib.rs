@@ -25,6 +25,8 @@ mod seams;
 mod seq;
 mod steps;
 mod unions;
+#[cfg(feature = "value")]
+pub mod value;
 #[doc(hidden)]
 pub mod wanted;
 pub mod wire;

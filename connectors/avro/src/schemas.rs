@@ -20,6 +20,8 @@ use crate::framing::is_id;
 use crate::limits;
 use crate::registry::{Answer, Client, Found};
 use crate::resolve::Resolver;
+#[cfg(feature = "value")]
+use crate::value::ValueReader;
 use spate_avro_schema::{Canonical, Extras, SchemaError, parse_reader, parse_with};
 
 /// What is known of an id.
@@ -29,6 +31,9 @@ pub(crate) enum Verdict {
     Same,
     /// Its records become records of the compiled schema by a plan.
     Resolve(Arc<Resolver>),
+    /// Its records become values; there is no compiled schema.
+    #[cfg(feature = "value")]
+    Values(Arc<ValueReader>),
     /// Its records cannot be decoded: what to say of each.
     Refused(Arc<str>),
 }
@@ -50,12 +55,18 @@ pub(crate) enum Known {
     Wait,
 }
 
+/// What records of a writer's schema become.
+enum Target {
+    /// Records of the compiled schema, which has these aliases and defaults.
+    Compiled(Canonical, Extras),
+    #[cfg(feature = "value")]
+    Values,
+}
+
 /// The shared table.
 pub(crate) struct Schemas {
     record: &'static str,
-    compiled: Canonical,
-    /// Its aliases and defaults.
-    extras: Extras,
+    target: Target,
     table: Mutex<HashMap<u32, Entry>>,
     stopped: OnceLock<ConnectorError>,
     /// Until the latest schema of the configured subject is compared.
@@ -86,6 +97,22 @@ impl Schemas {
         registry: Option<(Client, Handle)>,
     ) -> Result<Arc<Self>, SchemaError> {
         let (compiled, extras) = parse_reader(schema)?;
+        let target = Target::Compiled(compiled, extras);
+        Ok(Self::with(record, target, ids, registry))
+    }
+
+    /// A table in which every schema is one of values.
+    #[cfg(feature = "value")]
+    pub(crate) fn of_values(record: &'static str, registry: Option<(Client, Handle)>) -> Arc<Self> {
+        Self::with(record, Target::Values, &[], registry)
+    }
+
+    fn with(
+        record: &'static str,
+        target: Target,
+        ids: &[u32],
+        registry: Option<(Client, Handle)>,
+    ) -> Arc<Self> {
         let known = ids
             .iter()
             .map(|id| (*id, Entry::Known(Verdict::Same, None)))
@@ -97,8 +124,7 @@ impl Schemas {
         });
         let schemas = Arc::new(Schemas {
             record,
-            compiled,
-            extras,
+            target,
             table: Mutex::new(known),
             stopped: OnceLock::new(),
             starting: AtomicBool::new(false),
@@ -111,12 +137,16 @@ impl Schemas {
             let check = Arc::clone(&schemas).check_latest(subject.clone());
             fetcher.handle.spawn(check);
         }
-        Ok(schemas)
+        schemas
     }
 
-    /// The compiled schema's fingerprint by the specification.
+    /// The compiled schema's fingerprint by the specification; nobody asks for that of values.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.compiled.fingerprint()
+        match &self.target {
+            Target::Compiled(compiled, _) => compiled.fingerprint(),
+            #[cfg(feature = "value")]
+            Target::Values => 0,
+        }
     }
 
     /// Whether the latest schema is still being compared: no batch runs before.
@@ -132,6 +162,8 @@ impl Schemas {
             Some(Entry::Known(verdict, until)) if until.is_none_or(|until| now < until) => {
                 return match verdict {
                     Verdict::Same | Verdict::Resolve(_) => Known::Readable,
+                    #[cfg(feature = "value")]
+                    Verdict::Values(_) => Known::Readable,
                     Verdict::Refused(_) => Known::Refused,
                 };
             }
@@ -286,27 +318,42 @@ impl Schemas {
     }
 
     fn judge(&self, id: u32, found: &Found) -> Verdict {
-        let refused = match parse_with(&found.text, &found.others) {
-            Err(error) => format!("schema id {id} cannot be used: {error}"),
-            Ok(writer) if writer == self.compiled => return Verdict::Same,
-            Ok(writer) => match Resolver::new(&writer, &self.compiled, &self.extras) {
-                Ok(plan) => {
-                    tracing::info!(
-                        id,
-                        "records with this schema id are resolved to the compiled schema"
-                    );
-                    return Verdict::Resolve(Arc::new(plan));
-                }
-                Err(incompatible) => {
-                    let record = self.record;
-                    format!(
-                        "schema id {id} cannot be read as the compiled schema `{record}`, {incompatible}"
-                    )
-                }
-            },
+        let judged = match &self.target {
+            Target::Compiled(compiled, extras) => self.compare(id, found, compiled, extras),
+            #[cfg(feature = "value")]
+            Target::Values => ValueReader::with(&found.text, &found.others)
+                .map(|reader| Verdict::Values(Arc::new(reader)))
+                .map_err(|error| format!("schema id {id} cannot be used: {error}")),
         };
-        tracing::warn!(id, reason = %refused, "records with this schema id cannot be decoded");
-        Verdict::Refused(refused.into())
+        judged.unwrap_or_else(|refused| {
+            tracing::warn!(id, reason = %refused, "records with this schema id cannot be decoded");
+            Verdict::Refused(refused.into())
+        })
+    }
+
+    fn compare(
+        &self,
+        id: u32,
+        found: &Found,
+        compiled: &Canonical,
+        extras: &Extras,
+    ) -> Result<Verdict, String> {
+        let writer = parse_with(&found.text, &found.others)
+            .map_err(|error| format!("schema id {id} cannot be used: {error}"))?;
+        if writer == *compiled {
+            return Ok(Verdict::Same);
+        }
+        let plan = Resolver::new(&writer, compiled, extras).map_err(|incompatible| {
+            format!(
+                "schema id {id} cannot be read as the compiled schema `{}`, {incompatible}",
+                self.record
+            )
+        })?;
+        tracing::info!(
+            id,
+            "records with this schema id are resolved to the compiled schema"
+        );
+        Ok(Verdict::Resolve(Arc::new(plan)))
     }
 }
 
@@ -466,7 +513,8 @@ mod tests {
     fn a_gate_need_not_ask_again_for_what_can_be_read() {
         let (schemas, _runtime) = table();
         let now = Instant::now();
-        let plan = Resolver::new(&schemas.compiled, &schemas.compiled, &schemas.extras);
+        let (compiled, extras) = parse_reader(SCHEMA).expect("a schema");
+        let plan = Resolver::new(&compiled, &compiled, &extras);
         schemas.settle(7, Verdict::Resolve(Arc::new(plan.expect("a plan"))), None);
         schemas.settle(8, refused("another schema"), None);
         assert_eq!(schemas.ask(7, now), Known::Readable);

@@ -32,15 +32,29 @@ impl<const SCALE: u32> From<Decimal<SCALE>> for i128 {
 /// As it is written: `-12.30`.
 impl<const SCALE: u32> fmt::Display for Decimal<SCALE> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scale = SCALE as usize;
-        let digits = self.0.unsigned_abs().to_string();
-        let digits = format!("{digits:0>width$}", width = scale + 1);
-        let (whole, behind) = digits.split_at(digits.len() - scale);
-        let sign = if self.0 < 0 { "-" } else { "" };
-        match behind {
-            "" => write!(f, "{sign}{whole}"),
-            behind => write!(f, "{sign}{whole}.{behind}"),
+        written(self.0, SCALE as usize, f)
+    }
+}
+
+/// As it is written, `-12.30`; with a scale below zero or of more than 64 as `-1230e2`: the writer chooses the scale.
+impl fmt::Display for BigDecimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LONGEST: usize = 64;
+        match usize::try_from(self.scale) {
+            Ok(scale) if scale <= LONGEST => written(self.unscaled, scale, f),
+            _ => write!(f, "{}e{}", self.unscaled, -i64::from(self.scale)),
         }
+    }
+}
+
+fn written(unscaled: i128, scale: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let digits = unscaled.unsigned_abs().to_string();
+    let digits = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, behind) = digits.split_at(digits.len() - scale);
+    let sign = if unscaled < 0 { "-" } else { "" };
+    match behind {
+        "" => write!(f, "{sign}{whole}"),
+        behind => write!(f, "{sign}{whole}.{behind}"),
     }
 }
 
@@ -76,6 +90,23 @@ pub(super) fn number<const PRECISION: u32>(bytes: &[u8]) -> Result<i128, AvroErr
         Some(limit) if value.unsigned_abs() >= limit => Err(AvroErrorKind::DecimalPrecision {
             precision: PRECISION,
         }),
+        _ => Ok(value),
+    }
+}
+
+/// The same for a precision that is known at run time.
+///
+/// # Errors
+/// As for [`number`].
+#[cfg(feature = "value")]
+pub(crate) fn number_of(bytes: &[u8], precision: u32) -> Result<i128, AvroErrorKind> {
+    let Some(value) = unscaled(bytes) else {
+        return Err(AvroErrorKind::DecimalWidth { bytes: bytes.len() });
+    };
+    match 10u128.checked_pow(precision) {
+        Some(limit) if value.unsigned_abs() >= limit => {
+            Err(AvroErrorKind::DecimalPrecision { precision })
+        }
         _ => Ok(value),
     }
 }
@@ -116,20 +147,29 @@ impl<'b> FromWire<'b, wire::BigDecimal> for BigDecimal {
 
     #[inline]
     fn from_wire(bytes: &'b [u8]) -> Result<Self, AvroErrorKind> {
-        let mut reader = Reader::new(bytes, bytes.len());
-        let mut parts = || {
-            let (number, scale) = (reader.bytes()?, reader.int()?);
-            reader.finish().map(|()| (number, scale))
-        };
-        let Ok((number, scale)) = parts() else {
-            return Err(AvroErrorKind::BigDecimal);
-        };
-        match unscaled(number) {
-            Some(unscaled) => Ok(BigDecimal { unscaled, scale }),
-            None => Err(AvroErrorKind::DecimalWidth {
-                bytes: number.len(),
-            }),
-        }
+        big_decimal(bytes)
+    }
+}
+
+/// The number and the scale in the bytes of a `big-decimal`.
+///
+/// # Errors
+/// They are something else, or the number has more than 128 bits.
+#[inline]
+pub(crate) fn big_decimal(bytes: &[u8]) -> Result<BigDecimal, AvroErrorKind> {
+    let mut reader = Reader::new(bytes, bytes.len());
+    let mut parts = || {
+        let (number, scale) = (reader.bytes()?, reader.int()?);
+        reader.finish().map(|()| (number, scale))
+    };
+    let Ok((number, scale)) = parts() else {
+        return Err(AvroErrorKind::BigDecimal);
+    };
+    match unscaled(number) {
+        Some(unscaled) => Ok(BigDecimal { unscaled, scale }),
+        None => Err(AvroErrorKind::DecimalWidth {
+            bytes: number.len(),
+        }),
     }
 }
 
@@ -213,5 +253,10 @@ mod tests {
             Decimal::<38>(i128::MIN).to_string(),
             "-1.70141183460469231731687303715884105728"
         );
+        let big = |unscaled, scale| BigDecimal { unscaled, scale }.to_string();
+        assert_eq!(big(-1230, 2), "-12.30");
+        assert_eq!(big(12, 0), "12");
+        assert_eq!(big(12, -3), "12e3");
+        assert_eq!(big(12, i32::MAX), "12e-2147483647", "no room for its zeros");
     }
 }

@@ -17,7 +17,7 @@ pub struct Duration {
 
 impl Duration {
     #[inline(always)]
-    fn from_bytes(bytes: &[u8; 12]) -> Self {
+    pub(crate) fn from_bytes(bytes: &[u8; 12]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
         Duration {
             months: u32::from_le_bytes([a, b, c, d]),

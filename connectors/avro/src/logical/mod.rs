@@ -16,6 +16,8 @@ mod uuid;
 
 pub(crate) use decimal::unscaled;
 pub use decimal::{BigDecimal, Decimal};
+#[cfg(feature = "value")]
+pub(crate) use decimal::{big_decimal, number_of};
 pub use duration::Duration;
 pub use times::{
     Date, LocalTimestampMicros, LocalTimestampMillis, LocalTimestampNanos, TimeMicros, TimeMillis,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::claims;
 
 /// Payloads of every type, as other implementations wrote them.
-fn written() -> Vec<Vec<u8>> {
+pub(crate) fn written() -> Vec<Vec<u8>> {
     [
         include_str!("../written/fastavro.hex"),
         include_str!("../written/python.hex"),
@@ -41,7 +41,7 @@ fn the_claims_hold_for_what_others_wrote() {
 }
 
 /// The inputs that the fuzzer's runs left.
-fn kept(target: &str) -> Vec<Vec<u8>> {
+pub(crate) fn kept(target: &str) -> Vec<Vec<u8>> {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let files = std::fs::read_dir(dir.join(target)).expect("the kept corpus");
     files

@@ -15,6 +15,10 @@ mod two_steps;
 mod types;
 mod types_damaged;
 mod types_interop;
+#[cfg(feature = "value")]
+mod values;
+#[cfg(feature = "value")]
+mod values_hostile;
 mod written;
 
 /// What an application sees as `spate`.

@@ -6,6 +6,8 @@ mod known_faults;
 mod server;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "value")]
+mod values;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +52,14 @@ impl Stage {
     }
 
     fn try_open(yaml: &str) -> Result<Self, String> {
+        Self::open_for::<Pair<'_>>(yaml)
+    }
+
+    /// The stage of another record type.
+    fn open_for<'b, R>(yaml: &str) -> Result<Self, String>
+    where
+        Avro: Decode<'b, R>,
+    {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -62,7 +72,7 @@ impl Stage {
             tokio: Some(runtime.handle().clone()),
             attachment: None,
         };
-        let reader = <Avro as Decode<'_, Pair<'_>>>::reader();
+        let reader = <Avro as Decode<'b, R>>::reader();
         let decoder = Avro::open(&config.section("deserializer"), reader, &context)
             .map_err(|error| format!("{error:?}"))?;
         Ok(Stage {

@@ -56,6 +56,20 @@ pub struct Logical {
     precision_and_scale: Option<(u64, u64)>,
 }
 
+impl Logical {
+    /// Its name in a schema: `timestamp-millis`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Of a decimal.
+    #[must_use]
+    pub fn precision_and_scale(&self) -> Option<(u64, u64)> {
+        self.precision_and_scale
+    }
+}
+
 /// The canonical form of a schema text.
 ///
 /// ```

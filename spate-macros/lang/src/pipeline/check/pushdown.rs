@@ -4,6 +4,7 @@
 //! nothing else that could be seen. That is read off its tokens, so only what is certain counts: fields and their methods, the
 //! metadata, literals, constants, constructors, `matches!`, and names of values. A call, a method of anything else, another macro, an assignment
 //! or a `&mut` may change something, and a filter that remembers records must not see one that turns out to be damaged.
+//! An `avro::Value` has no fields, and is decoded as a whole: rustc says so of the field alone.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
@@ -52,13 +53,17 @@ fn referenced(ty: &TokenStream) -> Option<TokenStream> {
     }
 }
 
-/// A path without generic arguments but `<'_>`: nothing in it belongs to the surrounding function, so a constant may name it.
+/// A path without generic arguments but `<'_>`, nothing in which belongs to the surrounding function, so that a constant may name it; and not `avro::Value`.
 fn is_plain(ty: &TokenStream) -> bool {
     let Ok(path) = syn::parse2::<syn::TypePath>(ty.clone()) else {
         return false;
     };
     let anonymous = |argument: &syn::GenericArgument| matches!(argument, syn::GenericArgument::Lifetime(lifetime) if lifetime.ident == "_");
-    path.qself.is_none()
+    let names: Vec<_> = path.path.segments.iter().rev().take(2).collect();
+    let value =
+        matches!(names[..], [last, before, ..] if last.ident == "Value" && before.ident == "avro");
+    !value
+        && path.qself.is_none()
         && path
             .path
             .segments

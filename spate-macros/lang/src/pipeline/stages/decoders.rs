@@ -19,12 +19,13 @@ pub(super) const ALL: &[StageDef] = &[
         }),
         positional: &[],
         options: &[ON_ERROR, PUSHDOWN],
-        type_argument: Some("the record type, one with `#[derive(AvroRecord)]`"),
+        type_argument: Some("the record type, one with `#[derive(AvroRecord)]`, or `avro::Value`"),
         fallible: true,
         feature: Some("avro"),
         usage: "avro::<Order>",
-        doc: "Decodes Avro into a type with `#[derive(AvroRecord)]`, which may borrow from the payload. Framing and schema \
-              registry come from the section `deserializer` of the config file.",
+        doc: "Decodes Avro into a type with `#[derive(AvroRecord)]`, which may borrow from the payload, or where its schema is not known \
+              when the crate is built into an `avro::Value` (feature `avro-value`). Framing and schema registry come from the section `deserializer` of the \
+              config file.",
         example: "memory -> avro::<Order>(on_error = skip) -> clickhouse::<OrderRow>",
     },
     StageDef {
