@@ -28,16 +28,19 @@ pub enum Package {
     Reexported,
     /// It depends on the facade as `spate`, and is of the edition before.
     Edition2021,
+    /// It depends on the facade as `spate`, with values without a compiled schema.
+    Values,
 }
 
 impl Package {
     /// All of them.
-    pub const ALL: [Package; 5] = [
+    pub const ALL: [Package; 6] = [
         Package::Cases,
         Package::Renamed,
         Package::Bare,
         Package::Reexported,
         Package::Edition2021,
+        Package::Values,
     ];
 
     /// The name, as in the directive `// package: ..`.
@@ -48,6 +51,7 @@ impl Package {
             Package::Bare => "bare",
             Package::Reexported => "reexported",
             Package::Edition2021 => "edition_2021",
+            Package::Values => "values",
         }
     }
 

@@ -103,6 +103,7 @@ impl Project {
             Package::Renamed => ("etl", "spate-ui", "facade"),
             Package::Bare => ("spate", "spate-bare-ui", "bare"),
             Package::Reexported => ("kit", "spate-kit-ui", "kit"),
+            Package::Values => ("spate", "spate-values-ui", "values"),
         };
         let path = self.root.join("trybuild-tests/stand-ins").join(stand_in);
         let mut manifest = format!(

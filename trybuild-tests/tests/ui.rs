@@ -1,10 +1,11 @@
 //! Runs the cases of `ui`. See the documentation of the crate for what it compares and how to write the files anew.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
-use trybuild_tests::{Answer, Case, Mode, Outcome, Project, judge, ui};
+use trybuild_tests::{Answer, Case, Mode, Outcome, Package, Project, judge, ui};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -30,14 +31,22 @@ fn run() -> Result<bool, Failure> {
         println!("ui: no case chosen");
         return Ok(true);
     }
-    let project = Project::write(
-        ui(),
-        Path::new(env!("CARGO_TARGET_TMPDIR")),
-        "project",
-        &cases,
-    )?;
-    let toolchain = project.toolchain()?;
-    let answers = project.check()?;
+    // A project of its own: cargo would turn its features on for all, and what is linked is in rustc's words.
+    let (values, others): (Vec<Case>, Vec<Case>) = cases
+        .iter()
+        .cloned()
+        .partition(|case| case.package == Package::Values);
+    let mut toolchain = String::new();
+    let mut answers = BTreeMap::new();
+    for (name, cases) in [("project", others), ("values", values)] {
+        if cases.is_empty() {
+            continue;
+        }
+        let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let project = Project::write(ui(), scratch, name, &cases)?;
+        toolchain = project.toolchain()?;
+        answers.extend(project.check()?);
+    }
     let answer = |case: &Case| answers.get(&case.target());
 
     let wish = env::var("SPATE_UI").unwrap_or_default();
