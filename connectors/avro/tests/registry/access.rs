@@ -41,7 +41,8 @@ fn trouble_with_one_server_is_none_while_another_answers() {
         first.script(id, &[reply]);
         second.script(id, &[schema(Pair::SCHEMA)]);
         // Each has its own memory of who answered last.
-        let stage = stage(&[&first, &second], ", timeout: 300ms");
+        // Long enough for a busy machine; only the server that hangs is waited for.
+        let stage = stage(&[&first, &second], ", timeout: 5s");
         assert_eq!(stage.run(&[framed(id, 1, "v")]), [pair(1, "v")], "{id}");
         assert_eq!((first.count(id), second.count(id)), (1, 1), "{id}");
     }
