@@ -138,7 +138,7 @@ pub(super) fn full_vec(payloads: &Payloads, out: &mut Output) -> Result<(), Refu
 
 /// All fields, of a compiled schema that the orders' writers do not have.
 macro_rules! resolving {
-    ($payloads:ident, $out:ident, $compiled:literal, $writer:literal $(, $more:ident: $ty:ty)?) => {{
+    ($payloads:ident, $out:ident, $compiled:literal, $writer:literal, { $($more:ident: $ty:ty)? }, { $($unit:ident: $unit_ty:ty)? }) => {{
         #[derive(AvroRecord)]
         #[avro(schema = $compiled, crate = crate::facade)]
         #[allow(dead_code, reason = "decoded for the work of it")]
@@ -158,6 +158,7 @@ macro_rules! resolving {
         struct ResolvedLine<'b> {
             sku: &'b str,
             qty: i32,
+            $($unit: $unit_ty,)?
         }
 
         /// Records of a batch.
@@ -192,14 +193,49 @@ pub(super) fn resolving(payloads: &Payloads, out: &mut Output) -> Result<(), Ref
         payloads,
         out,
         "schemas/order.avsc",
-        "../../schemas/order_before.avsc"
+        "../../schemas/order_before.avsc",
+        {},
+        {}
     )
 }
 
 /// As `full`, with a field at the end that no writer has yet.
 #[inline(never)]
 pub(super) fn resolving_new_field(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
-    resolving!(payloads, out, "schemas/order_after.avsc", "../../schemas/order.avsc", channel: &'b str)
+    resolving!(
+        payloads,
+        out,
+        "schemas/order_after.avsc",
+        "../../schemas/order.avsc",
+        { channel: &'b str },
+        {}
+    )
+}
+
+/// As `full`, with all fields in another order than the writer's.
+#[inline(never)]
+pub(super) fn resolving_reordered(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
+    resolving!(
+        payloads,
+        out,
+        "schemas/order_reordered.avsc",
+        "../../schemas/order.avsc",
+        {},
+        {}
+    )
+}
+
+/// As `full`, with a field in each line that no writer has yet.
+#[inline(never)]
+pub(super) fn resolving_lines(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
+    resolving!(
+        payloads,
+        out,
+        "schemas/order_lines.avsc",
+        "../../schemas/order.avsc",
+        {},
+        { unit: &'b str }
+    )
 }
 
 /// Only what the row needs is kept.
