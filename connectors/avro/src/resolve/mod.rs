@@ -15,6 +15,7 @@
 //! of the reader's union that could hold a value, one of the very type comes before one that needs a promotion.
 
 mod kept;
+mod program;
 mod run;
 mod seams;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use spate_avro_schema::{
 };
 use spate_runtime::scratch::Scratch;
 
-use self::kept::Kept;
+use self::program::Program;
 use self::run::Runner;
 pub(crate) use self::seams::Room;
 use self::seams::Seam;
@@ -101,9 +102,7 @@ impl Resolution {
 /// What is known of a writer's schema: how its records are read by the compiled one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Resolver {
-    plan: Plan,
-    /// What becomes of the bytes of its nodes, by their numbers.
-    kept: Vec<Kept>,
+    program: Program,
     seams: Vec<Seam>,
 }
 
@@ -123,10 +122,10 @@ impl Resolver {
             Canonical::Record(_, fields) => fields.len(),
             _ => 0,
         };
+        let program = Program::new(&plan, &kept);
         Ok(Resolver {
-            seams: seams::seams(&plan, &kept, fields),
-            plan,
-            kept,
+            seams: seams::seams(&plan, &kept, &program, fields),
+            program,
         })
     }
 
@@ -141,7 +140,7 @@ impl Resolver {
         room: &mut Room,
         scratch: &'b Scratch,
     ) -> Result<R, AvroError> {
-        let runner = Runner::new(&self.plan, &self.kept, size);
+        let runner = Runner::new(&self.program, size);
         seams::decode(runner, &self.seams, body, size, room, scratch)
     }
 }

@@ -1,7 +1,9 @@
 //! A value by a plan: the writer's bytes in, the bytes of the compiled schema out. Hot path of records of other schemas.
+//!
+//! Readers go in and come out by value: a loop over fields keeps its own in registers.
 
-use super::kept::Kept;
-use super::{Branch, Node, NodeId, Plan, Step, Wanted, long};
+use super::program::{Fields, Inside, Make, Op, Part, Program};
+use super::{NodeId, Wanted, long};
 use crate::error::{AvroError, AvroErrorKind};
 use crate::steps::field;
 use crate::wire::Reader;
@@ -14,254 +16,230 @@ fn limit(size: usize) -> usize {
     size.saturating_mul(EACH).saturating_add(ROOM)
 }
 
-/// Walks values by a plan.
+type Read<'b> = Result<Reader<'b>, AvroError>;
+
+/// Walks values by a program.
 pub(super) struct Runner<'p> {
-    nodes: &'p [Node],
-    /// What becomes of their bytes.
-    kept: &'p [Kept],
+    program: &'p Program,
     /// How many bytes may be made.
     pub(super) most: usize,
 }
 
 impl<'p> Runner<'p> {
     /// For a payload of `size` bytes.
-    pub(super) fn new(plan: &'p Plan, kept: &'p [Kept], size: usize) -> Self {
+    pub(super) fn new(program: &'p Program, size: usize) -> Self {
         Runner {
-            nodes: &plan.nodes,
-            kept,
+            program,
             most: limit(size),
         }
     }
-}
 
-impl Runner<'_> {
+    /// Passes over fields that follow each other.
+    #[inline]
+    pub(super) fn fields<'b>(&self, fields: &Fields, mut reader: Reader<'b>) -> Read<'b> {
+        for (op, name) in fields.ops.iter().zip(&fields.names) {
+            field(name, self.pass(*op, &mut reader))?;
+        }
+        Ok(reader)
+    }
+
+    /// Passes over a value of the writer's.
+    #[inline(always)]
+    pub(super) fn pass(&self, op: Op, reader: &mut Reader<'_>) -> Result<(), AvroError> {
+        match op {
+            Op::Null => Ok(()),
+            Op::Boolean => reader.boolean().map(drop),
+            Op::Int => reader.int().map(drop),
+            Op::Long => reader.skip_long(),
+            Op::Text => reader.bytes().map(drop),
+            Op::Skip(size) => reader.skip(size),
+            Op::Symbol(symbols) => reader.symbol(symbols).map(drop),
+            Op::Inside(id) => {
+                *reader = self.inside(id, reader.fork())?;
+                Ok(())
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn inside<'b>(&self, id: NodeId, mut reader: Reader<'b>) -> Read<'b> {
+        let Some(inside) = &self.program.inside[id] else {
+            unreachable!("an op of a value with others inside")
+        };
+        match inside {
+            Inside::Blocks {
+                keys,
+                least,
+                by_size,
+                item,
+            } => loop {
+                let block = reader.block(*least)?;
+                if block.count == 0 {
+                    return Ok(reader);
+                }
+                // Items that have to be looked at are, whatever size the writer wrote.
+                if *by_size && reader.skip_block(block) || *least == 0 {
+                    continue;
+                }
+                for _ in 0..block.count {
+                    if *keys {
+                        reader.bytes()?;
+                    }
+                    self.pass(*item, &mut reader)?;
+                }
+                reader.end_block(block)?;
+            },
+            Inside::Branches(branches) => {
+                let branch = reader.branch(branches.len())?;
+                match branches[branch] {
+                    Some(op) => self.pass(op, &mut reader)?,
+                    None => return Err(reader.error(AvroErrorKind::UnreadableBranch { branch })),
+                }
+                Ok(reader)
+            }
+            Inside::Record { fields, recursive } => {
+                enter(&mut reader, *recursive)?;
+                let mut reader = self.fields(fields, reader)?;
+                leave(&mut reader, *recursive);
+                Ok(reader)
+            }
+        }
+    }
+
     /// Writes what a value of the writer's becomes.
-    pub(super) fn node(
+    pub(super) fn value<'b>(
         &self,
         id: NodeId,
-        reader: &mut Reader<'_>,
+        mut reader: Reader<'b>,
         out: &mut Vec<u8>,
-    ) -> Result<(), AvroError> {
-        if self.kept[id] != Kept::Made {
+    ) -> Read<'b> {
+        let Some(make) = &self.program.makes[id] else {
             let before = reader.rest();
-            self.pass(id, reader)?;
-            out.extend_from_slice(read(before, reader));
-            return Ok(());
-        }
-        match &self.nodes[id] {
-            Node::Symbols(ours) => {
+            self.pass(self.program.ops[id], &mut reader)?;
+            out.extend_from_slice(read(before, &reader));
+            return Ok(reader);
+        };
+        match make {
+            Make::Symbols(ours) => {
                 let symbol = reader.symbol(ours.len())?;
                 match ours[symbol] {
                     Some(ours) => long(i64::from(ours), out),
                     None => return Err(reader.error(AvroErrorKind::UnknownSymbol { symbol })),
                 }
             }
-            Node::IntToFloat => out.extend_from_slice(&(reader.int()? as f32).to_le_bytes()),
-            Node::IntToDouble => out.extend_from_slice(&f64::from(reader.int()?).to_le_bytes()),
-            Node::LongToFloat => out.extend_from_slice(&(reader.long()? as f32).to_le_bytes()),
-            Node::LongToDouble => out.extend_from_slice(&(reader.long()? as f64).to_le_bytes()),
-            Node::FloatToDouble => out.extend_from_slice(&f64::from(reader.float()?).to_le_bytes()),
-            Node::Blocks { keys, item, least } => self.blocks(*keys, *item, *least, reader, out)?,
-            Node::Record { steps, recursive } => {
-                enter(reader, *recursive)?;
-                self.steps(steps, reader, out)?;
-                leave(reader, *recursive);
+            Make::IntToFloat => out.extend_from_slice(&(reader.int()? as f32).to_le_bytes()),
+            Make::IntToDouble => out.extend_from_slice(&f64::from(reader.int()?).to_le_bytes()),
+            Make::LongToFloat => out.extend_from_slice(&(reader.long()? as f32).to_le_bytes()),
+            Make::LongToDouble => out.extend_from_slice(&(reader.long()? as f64).to_le_bytes()),
+            Make::FloatToDouble => out.extend_from_slice(&f64::from(reader.float()?).to_le_bytes()),
+            Make::Blocks { keys, least, item } => {
+                return self.blocks(*keys, *least, *item, reader, out);
             }
-            Node::Reordered {
+            Make::Record { parts, recursive } => {
+                enter(&mut reader, *recursive)?;
+                reader = self.parts(parts, reader, out)?;
+                leave(&mut reader, *recursive);
+            }
+            Make::Reordered {
                 fields,
                 wanted,
                 recursive,
             } => {
-                enter(reader, *recursive)?;
-                self.reordered(fields, wanted, reader, out)?;
-                leave(reader, *recursive);
+                enter(&mut reader, *recursive)?;
+                reader = self.reordered(fields, wanted, reader, out)?;
+                leave(&mut reader, *recursive);
             }
-            Node::Branches { branches, .. } => {
+            Make::Branches(branches) => {
                 let branch = reader.branch(branches.len())?;
-                match &branches[branch] {
-                    Branch::Read(node) => self.node(*node, reader, out)?,
-                    Branch::Unreadable => {
-                        return Err(reader.error(AvroErrorKind::UnreadableBranch { branch }));
-                    }
-                }
+                return match branches[branch] {
+                    Some(node) => self.value(node, reader, out),
+                    None => Err(reader.error(AvroErrorKind::UnreadableBranch { branch })),
+                };
             }
-            Node::Into(branch, node) => {
+            Make::Into(branch, node) => {
                 long(i64::from(*branch), out);
-                self.node(*node, reader, out)?;
+                return self.value(*node, reader, out);
             }
-            Node::Null
-            | Node::Boolean
-            | Node::Int
-            | Node::IntToLong
-            | Node::Long
-            | Node::Float
-            | Node::Double
-            | Node::Text
-            | Node::Fixed(_)
-            | Node::Symbol(_) => unreachable!("left as it is"),
         }
-        Ok(())
+        Ok(reader)
     }
 
-    /// Fields in the reader's order. Neighbours that stay as they are are written at once.
-    fn steps(
-        &self,
-        steps: &[Step],
-        reader: &mut Reader<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), AvroError> {
-        let mut begin = reader.rest();
-        for step in steps {
-            if let Step::Keep(name, node) = step
-                && self.kept[*node] != Kept::Made
-            {
-                field(name, self.pass(*node, reader))?;
-                continue;
+    /// Fields in the reader's order.
+    fn parts<'b>(&self, parts: &[Part], mut reader: Reader<'b>, out: &mut Vec<u8>) -> Read<'b> {
+        for part in parts {
+            match part {
+                Part::Copy(fields) => {
+                    let before = reader.rest();
+                    reader = self.fields(fields, reader)?;
+                    out.extend_from_slice(read(before, &reader));
+                }
+                Part::Skip(fields) => reader = self.fields(fields, reader)?,
+                Part::Make(name, node) => reader = field(name, self.value(*node, reader, out))?,
+                Part::Default(bytes) => out.extend_from_slice(bytes),
             }
-            out.extend_from_slice(read(begin, reader));
-            match step {
-                Step::Keep(name, node) => field(name, self.node(*node, reader, out))?,
-                Step::Skip(name, node) => field(name, self.pass(*node, reader))?,
-                Step::Default(bytes) => out.extend_from_slice(bytes),
-            }
-            begin = reader.rest();
         }
-        out.extend_from_slice(read(begin, reader));
-        Ok(())
+        Ok(reader)
     }
 
-    fn reordered(
+    fn reordered<'b>(
         &self,
-        fields: &[(String, NodeId)],
+        fields: &Fields,
         wanted: &[Wanted],
-        reader: &mut Reader<'_>,
+        mut reader: Reader<'b>,
         out: &mut Vec<u8>,
-    ) -> Result<(), AvroError> {
+    ) -> Read<'b> {
         // Room for most records; a wider one allocates.
         let mut few: [Reader<'_>; 16] = std::array::from_fn(|_| reader.fork());
         let mut many = Vec::new();
-        let places = match few.get_mut(..fields.len()) {
+        let places = match few.get_mut(..fields.ops.len()) {
             Some(places) => places,
             None => {
-                many.resize_with(fields.len(), || reader.fork());
+                many.resize_with(fields.ops.len(), || reader.fork());
                 &mut many[..]
             }
         };
-        for ((name, skip), place) in fields.iter().zip(&mut *places) {
+        for ((op, name), place) in fields.ops.iter().zip(&fields.names).zip(&mut *places) {
             *place = reader.fork();
-            field(name, self.pass(*skip, reader))?;
+            field(name, self.pass(*op, &mut reader))?;
         }
         for wanted in wanted {
             match wanted {
                 Wanted::Field(n, node) => {
-                    let mut place = places[*n].fork();
-                    field(&fields[*n].0, self.node(*node, &mut place, out))?;
+                    field(&fields.names[*n], self.value(*node, places[*n].fork(), out))?;
                 }
                 Wanted::Default(bytes) => out.extend_from_slice(bytes),
             }
         }
-        Ok(())
+        Ok(reader)
     }
 
     /// Blocks of items, without the sizes that the writer may have written: they are others here.
-    fn blocks(
+    fn blocks<'b>(
         &self,
         keys: bool,
-        item: NodeId,
         least: usize,
-        reader: &mut Reader<'_>,
+        item: NodeId,
+        mut reader: Reader<'b>,
         out: &mut Vec<u8>,
-    ) -> Result<(), AvroError> {
-        let least = least + usize::from(keys);
+    ) -> Read<'b> {
         loop {
             let block = reader.block(least)?;
             long(block.count as i64, out);
             if block.count == 0 {
-                return Ok(());
+                return Ok(reader);
             }
             for _ in 0..block.count {
                 if keys {
                     let before = reader.rest();
                     reader.bytes()?;
-                    out.extend_from_slice(read(before, reader));
+                    out.extend_from_slice(read(before, &reader));
                 }
-                self.node(item, reader, out)?;
+                reader = self.value(item, reader, out)?;
                 if out.len() > self.most {
                     return Err(reader.error(AvroErrorKind::TooLarge { most: self.most }));
                 }
             }
             reader.end_block(block)?;
-        }
-    }
-
-    /// Passes a value of the writer's over.
-    pub(super) fn pass(&self, id: NodeId, reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        match &self.nodes[id] {
-            Node::Null => Ok(()),
-            Node::Boolean => reader.boolean().map(drop),
-            Node::Int | Node::IntToLong | Node::IntToFloat | Node::IntToDouble => {
-                reader.int().map(drop)
-            }
-            Node::Long | Node::LongToFloat | Node::LongToDouble => reader.skip_long(),
-            Node::Float | Node::FloatToDouble => reader.skip(4),
-            Node::Double => reader.skip(8),
-            Node::Text => reader.bytes().map(drop),
-            Node::Fixed(size) => reader.skip(*size),
-            Node::Symbol(symbols) => reader.symbol(*symbols).map(drop),
-            Node::Symbols(ours) => reader.symbol(ours.len()).map(drop),
-            Node::Blocks { keys, item, least } => {
-                let least = *least + usize::from(*keys);
-                loop {
-                    let block = reader.block(least)?;
-                    if block.count == 0 {
-                        return Ok(());
-                    }
-                    // Items that have to be looked at are, whatever size the writer wrote.
-                    let passed = self.kept[*item] != Kept::Checked && reader.skip_block(block);
-                    if passed || least == 0 {
-                        continue;
-                    }
-                    for _ in 0..block.count {
-                        if *keys {
-                            reader.bytes()?;
-                        }
-                        self.pass(*item, reader)?;
-                    }
-                }
-            }
-            Node::Record { steps, recursive } => {
-                enter(reader, *recursive)?;
-                for step in steps {
-                    match step {
-                        Step::Keep(name, node) | Step::Skip(name, node) => {
-                            field(name, self.pass(*node, reader))?;
-                        }
-                        Step::Default(_) => {}
-                    }
-                }
-                leave(reader, *recursive);
-                Ok(())
-            }
-            Node::Reordered {
-                fields, recursive, ..
-            } => {
-                enter(reader, *recursive)?;
-                for (name, skip) in fields {
-                    field(name, self.pass(*skip, reader))?;
-                }
-                leave(reader, *recursive);
-                Ok(())
-            }
-            Node::Branches { branches, .. } => {
-                let branch = reader.branch(branches.len())?;
-                match &branches[branch] {
-                    Branch::Read(node) => self.pass(*node, reader),
-                    Branch::Unreadable => {
-                        Err(reader.error(AvroErrorKind::UnreadableBranch { branch }))
-                    }
-                }
-            }
-            Node::Into(_, node) => self.pass(*node, reader),
         }
     }
 }

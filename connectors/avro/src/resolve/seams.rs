@@ -7,6 +7,7 @@
 use spate_runtime::scratch::Scratch;
 
 use super::kept::Kept;
+use super::program::{Fields, Op, Program};
 use super::run::Runner;
 use super::{Node, NodeId, Plan, Step, Wanted};
 use crate::error::AvroError;
@@ -27,13 +28,13 @@ pub(crate) struct Seam {
 #[derive(Debug, PartialEq, Eq)]
 enum Act {
     /// Passes over all of the writer's fields, and remembers where each begins and where the last ends.
-    Survey(Vec<(String, NodeId)>),
+    Survey(Fields),
     /// Goes to one of these places.
     Go(usize),
     /// Looks at the next field by the writer's type, before it is read where it is.
-    Check(String, NodeId),
-    /// Passes over a field of the writer's.
-    Skip(String, NodeId),
+    Check(String, Op),
+    /// Passes over fields of the writer's.
+    Skip(Fields),
     /// Makes the bytes of the next field out of the writer's.
     Make(String, NodeId),
     /// Makes the bytes of all fields out of the writer's.
@@ -43,20 +44,20 @@ enum Act {
 }
 
 /// The seams of a plan for a record of so many fields; what becomes of its nodes' bytes is in `kept`.
-pub(super) fn seams(plan: &Plan, kept: &[Kept], fields: usize) -> Vec<Seam> {
+pub(super) fn seams(plan: &Plan, kept: &[Kept], program: &Program, fields: usize) -> Vec<Seam> {
     let mut cut = Cut::default();
     match &plan.nodes[plan.root] {
         Node::Record { steps, .. } => {
             for step in steps {
                 match step {
-                    Step::Keep(name, node) => cut.field(kept[*node], name, *node),
+                    Step::Keep(name, node) => cut.field(kept[*node], name, *node, program),
                     Step::Default(bytes) => cut.make(Act::Default(bytes.clone())),
-                    Step::Skip(name, node) => cut.acts.push(Act::Skip(name.clone(), *node)),
+                    Step::Skip(name, node) => cut.skip(name, program.ops[*node]),
                 }
             }
         }
         Node::Reordered { fields, wanted, .. } => {
-            cut.acts.push(Act::Survey(fields.clone()));
+            cut.acts.push(Act::Survey(program.fields(fields)));
             let mut here = fields.len();
             for wanted in wanted {
                 match wanted {
@@ -65,7 +66,7 @@ pub(super) fn seams(plan: &Plan, kept: &[Kept], fields: usize) -> Vec<Seam> {
                             cut.acts.push(Act::Go(*place));
                         }
                         here = place + 1;
-                        cut.field(kept[*node], &fields[*place].0, *node);
+                        cut.field(kept[*node], &fields[*place].0, *node, program);
                     }
                     Wanted::Default(bytes) => cut.make(Act::Default(bytes.clone())),
                 }
@@ -76,7 +77,7 @@ pub(super) fn seams(plan: &Plan, kept: &[Kept], fields: usize) -> Vec<Seam> {
         }
         // The writer has a union around the record: all of it is made at once.
         _ => {
-            cut.acts.push(Act::Whole(plan.root));
+            cut.acts.push(Act::Whole(program.root));
             (cut.made, cut.at) = (fields, fields);
         }
     }
@@ -98,16 +99,27 @@ struct Cut {
 
 impl Cut {
     /// The next field is one of the writer's.
-    fn field(&mut self, kept: Kept, name: &str, node: NodeId) {
+    fn field(&mut self, kept: Kept, name: &str, node: NodeId, program: &Program) {
         match kept {
             Kept::AsTheyAre => self.keep(),
             Kept::Checked => {
                 self.close();
-                self.acts.push(Act::Check(name.to_owned(), node));
+                self.acts
+                    .push(Act::Check(name.to_owned(), program.ops[node]));
                 self.keep();
             }
             Kept::Made => self.make(Act::Make(name.to_owned(), node)),
         }
+    }
+
+    /// The writer has a field here that nobody wants.
+    fn skip(&mut self, name: &str, op: Op) {
+        if let Some(Act::Skip(fields)) = self.acts.last_mut() {
+            return fields.push(name, op);
+        }
+        let mut fields = Fields::default();
+        fields.push(name, op);
+        self.acts.push(Act::Skip(fields));
     }
 
     /// The next field is made, with those before it that are.
@@ -229,7 +241,7 @@ impl<'b> Seamed<'_, 'b> {
             self.seams = rest;
             self.next = next(rest);
             for act in &seam.acts {
-                self.act(act, &mut reader)?;
+                reader = self.act(act, reader)?;
             }
         }
         if !self.room.made.is_empty() {
@@ -240,38 +252,35 @@ impl<'b> Seamed<'_, 'b> {
         Ok(reader)
     }
 
-    fn act(&mut self, act: &Act, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+    #[inline(always)]
+    fn act(&mut self, act: &Act, mut reader: Reader<'b>) -> Result<Reader<'b>, AvroError> {
         match act {
-            Act::Skip(name, node) => field(name, self.runner.pass(*node, reader)),
-            Act::Check(name, node) => field(name, self.runner.pass(*node, &mut reader.fork())),
-            Act::Default(bytes) => {
-                self.room.made.extend_from_slice(bytes);
-                Ok(())
-            }
-            Act::Make(name, node) => field(name, self.make(*node, reader)),
-            Act::Whole(node) => self.make(*node, reader),
-            Act::Survey(fields) => {
-                self.room.places.clear();
-                for (name, node) in fields {
-                    self.room.places.push(reader.rest().len());
-                    field(name, self.runner.pass(*node, reader))?;
-                }
-                self.room.places.push(reader.rest().len());
-                Ok(())
-            }
             Act::Go(place) => {
                 reader.go_to(&self.body[self.body.len() - self.room.places[*place]..]);
-                Ok(())
+            }
+            Act::Skip(fields) => return self.runner.fields(fields, reader),
+            Act::Check(name, op) => field(name, self.runner.pass(*op, &mut reader.fork()))?,
+            Act::Default(bytes) => self.room.made.extend_from_slice(bytes),
+            Act::Make(name, node) => return field(name, self.make(*node, reader)),
+            Act::Whole(node) => return self.make(*node, reader),
+            Act::Survey(fields) => {
+                self.room.places.clear();
+                for (op, name) in fields.ops.iter().zip(&fields.names) {
+                    self.room.places.push(reader.rest().len());
+                    field(name, self.runner.pass(*op, &mut reader))?;
+                }
+                self.room.places.push(reader.rest().len());
             }
         }
+        Ok(reader)
     }
 
-    fn make(&mut self, node: NodeId, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+    fn make(&mut self, node: NodeId, mut reader: Reader<'b>) -> Result<Reader<'b>, AvroError> {
         // With bounds of its own: the decoder counts once more what is made here.
-        let mut writer = reader.fork();
-        self.runner.node(node, &mut writer, &mut self.room.made)?;
-        reader.go_to(writer.rest());
-        Ok(())
+        let made = &mut self.room.made;
+        let behind = self.runner.value(node, reader.fork(), made)?;
+        reader.go_to(behind.rest());
+        Ok(reader)
     }
 }
 

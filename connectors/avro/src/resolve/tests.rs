@@ -12,8 +12,9 @@ use apache_avro::writer::datum::GenericDatumWriter;
 
 use spate_avro_schema::{Incompatible, parse, parse_reader};
 
-use super::Resolver;
+use super::{Resolver, Runner};
 use crate::error::AvroError;
+use crate::wire::Reader;
 
 fn resolver(writer: &str, reader: &str) -> Result<Resolver, Incompatible> {
     let writer = parse(writer).expect("the writer's schema");
@@ -89,9 +90,9 @@ fn ours(writer: &str, reader: &str, bytes: &[u8]) -> Result<Value, String> {
 /// All of a value made, as that of a field is.
 fn made(resolver: &Resolver, bytes: &[u8]) -> Result<Vec<u8>, AvroError> {
     let mut out = Vec::new();
-    let mut reader = crate::wire::Reader::new(bytes, bytes.len());
-    let runner = super::Runner::new(&resolver.plan, &resolver.kept, bytes.len());
-    runner.node(resolver.plan.root, &mut reader, &mut out)?;
-    reader.finish()?;
+    let runner = Runner::new(&resolver.program, bytes.len());
+    let reader = Reader::new(bytes, bytes.len());
+    let behind = runner.value(resolver.program.root, reader, &mut out)?;
+    behind.finish()?;
     Ok(out)
 }

@@ -85,7 +85,7 @@ pub enum Step {
 }
 
 /// Where a field of the reader's comes from.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// The writer's field of that number.
     Field(usize, NodeId),

@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use spate_avro_schema::{Canonical, Node, Plan, Step, parse_reader};
+use spate_avro_schema::{Canonical, parse_reader};
 use spate_runtime::scratch::Scratch;
 
-use super::super::kept::Kept;
+use super::super::program::{Inside, Program};
 use super::super::run::Runner;
 use super::super::{Resolver, Room};
 use crate::error::AvroError;
@@ -16,14 +16,9 @@ use crate::wire::Reader;
 /// The bytes of all fields one after the other: what the compiled decoder has read.
 struct Collected(Vec<u8>);
 
-/// The schema that a test reads by, as a plan onto itself.
-struct Compiled {
-    plan: Plan,
-    kept: Vec<Kept>,
-}
-
 thread_local! {
-    static COMPILED: RefCell<Option<Compiled>> = const { RefCell::new(None) };
+    /// The schema that a test reads by, resolved to itself.
+    static COMPILED: RefCell<Option<Program>> = const { RefCell::new(None) };
 }
 
 impl<'b> AvroRecord<'b> for Collected {
@@ -40,27 +35,24 @@ impl<'b> AvroRecord<'b> for Collected {
         seams: &mut S,
     ) -> Result<Self, AvroError> {
         COMPILED.with_borrow(|compiled| {
-            let Some(Compiled { plan, kept }) = compiled else {
+            let Some(program) = compiled else {
                 unreachable!("set before")
             };
-            let Node::Record { steps, recursive } = &plan.nodes[plan.root] else {
+            let Some(Inside::Record { fields, recursive }) = &program.inside[program.root] else {
                 unreachable!("a record onto itself")
             };
-            let runner = Runner::new(plan, kept, 0);
+            let runner = Runner::new(program, 0);
             if *recursive {
                 reader.enter()?;
             }
             let mut out = Vec::new();
-            for (field, step) in steps.iter().enumerate() {
-                let Step::Keep(name, node) = step else {
-                    unreachable!("each field onto itself")
-                };
+            for (field, (op, name)) in fields.ops.iter().zip(&fields.names).enumerate() {
                 seams.before(field, reader)?;
                 let before = reader.rest();
-                crate::steps::field(name, runner.pass(*node, reader))?;
+                crate::steps::field(name, runner.pass(*op, reader))?;
                 out.extend_from_slice(&before[..before.len() - reader.rest().len()]);
             }
-            seams.before(steps.len(), reader)?;
+            seams.before(fields.ops.len(), reader)?;
             if *recursive {
                 reader.leave();
             }
@@ -83,9 +75,8 @@ pub(super) fn collect(
     if !matches!(schema, Canonical::Record(..)) {
         return None;
     }
-    let Resolver { plan, kept, .. } =
-        Resolver::new(&schema, &schema, &extras).expect("a schema onto itself");
-    COMPILED.set(Some(Compiled { plan, kept }));
+    let compiled = Resolver::new(&schema, &schema, &extras).expect("a schema onto itself");
+    COMPILED.set(Some(compiled.program));
     let scratch = Scratch::new();
     let collected =
         resolver.decode::<Collected>(bytes, bytes.len(), &mut Room::default(), &scratch);
