@@ -34,12 +34,12 @@ pub(super) enum Op {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Inside {
     Blocks {
-        keys: bool,
         /// The fewest bytes of an item.
         least: usize,
         /// Whether a block may be passed over by the size that its writer wrote.
         by_size: bool,
-        item: Op,
+        /// An item, and in a map its key in front.
+        item: Fields,
     },
     Branches(Vec<Option<Op>>),
     Record {
@@ -48,11 +48,11 @@ pub(super) enum Inside {
     },
 }
 
-/// Fields that follow each other.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Values that follow each other. Those of a record inside stand in its place, for a call for each costs more than they do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields {
     pub(super) ops: Vec<Op>,
-    /// For errors.
+    /// For errors: the path from the record that they are read for; empty for an item of an array.
     pub(super) names: Vec<String>,
 }
 
@@ -69,7 +69,8 @@ pub(super) enum Make {
     Blocks {
         keys: bool,
         least: usize,
-        item: NodeId,
+        /// An item.
+        item: Vec<Part>,
     },
     Record {
         parts: Vec<Part>,
@@ -95,38 +96,34 @@ pub(super) enum Part {
     Default(Vec<u8>),
 }
 
-impl Fields {
-    pub(super) fn push(&mut self, name: &str, op: Op) {
-        self.ops.push(op);
-        self.names.push(name.to_owned());
-    }
-}
+/// How many values stand in the place of a record at most: a schema that says a name often must not become a program without end.
+const MOST_VALUES: usize = 64;
 
 impl Program {
     /// Of a plan; what becomes of the bytes of its nodes is in `kept`.
     pub(super) fn new(plan: &Plan, kept: &[Kept]) -> Self {
         let nodes = &plan.nodes;
-        let made = |(id, node)| (kept[id] == Kept::Made).then(|| make(node, nodes, kept));
+        let mut writer = Writer {
+            nodes,
+            kept,
+            flat: vec![None; nodes.len()],
+        };
+        let all = 0..nodes.len();
         Program {
-            ops: (0..nodes.len()).map(|id| op(id, nodes)).collect(),
-            inside: nodes.iter().map(|node| inside(node, nodes, kept)).collect(),
-            makes: nodes
-                .iter()
-                .enumerate()
-                .map(made)
-                .map(Option::flatten)
-                .collect(),
+            ops: all.clone().map(|id| op(id, nodes)).collect(),
+            inside: all.clone().map(|id| writer.inside(id)).collect(),
+            makes: all.map(|id| writer.make(id)).collect(),
             root: plan.root,
         }
     }
 
-    /// Fields that follow each other, as a plan has them.
+    /// The fields of a record, each one value.
     pub(super) fn fields(&self, fields: &[(String, NodeId)]) -> Fields {
-        let mut all = Fields::default();
-        for (name, node) in fields {
-            all.push(name, self.ops[*node]);
-        }
-        all
+        let (names, ops) = fields
+            .iter()
+            .map(|(name, node)| (name.clone(), self.ops[*node]))
+            .unzip();
+        Fields { ops, names }
     }
 }
 
@@ -151,114 +148,192 @@ fn op(id: NodeId, nodes: &[Node]) -> Op {
     }
 }
 
-fn inside(node: &Node, nodes: &[Node], kept: &[Kept]) -> Option<Inside> {
-    let fields = |all: &mut dyn Iterator<Item = (&String, &NodeId)>| {
-        let mut fields = Fields::default();
-        all.for_each(|(name, node)| fields.push(name, op(*node, nodes)));
-        fields
-    };
-    Some(match node {
-        Node::Blocks { keys, item, least } => Inside::Blocks {
-            keys: *keys,
-            least: *least + usize::from(*keys),
-            by_size: kept[*item] != Kept::Checked,
-            item: op(*item, nodes),
-        },
-        Node::Branches { branches, .. } => {
-            let branch = |branch: &Branch| match branch {
-                Branch::Read(node) => Some(op(*node, nodes)),
-                Branch::Unreadable => None,
-            };
-            Inside::Branches(branches.iter().map(branch).collect())
-        }
-        Node::Record { steps, recursive } => Inside::Record {
-            fields: fields(&mut steps.iter().filter_map(|step| match step {
-                Step::Keep(name, node) | Step::Skip(name, node) => Some((name, node)),
-                Step::Default(_) => None,
-            })),
-            recursive: *recursive,
-        },
-        Node::Reordered {
-            fields: all,
-            recursive,
-            ..
-        } => Inside::Record {
-            fields: fields(&mut all.iter().map(|(name, node)| (name, node))),
-            recursive: *recursive,
-        },
-        _ => return None,
-    })
+/// A program while it is written.
+struct Writer<'p> {
+    nodes: &'p [Node],
+    kept: &'p [Kept],
+    /// What stands in the place of a record, once it is known.
+    flat: Vec<Option<Fields>>,
 }
 
-fn make(node: &Node, nodes: &[Node], kept: &[Kept]) -> Option<Make> {
-    Some(match node {
-        Node::Symbols(ours) => Make::Symbols(ours.clone()),
-        Node::IntToFloat => Make::IntToFloat,
-        Node::IntToDouble => Make::IntToDouble,
-        Node::LongToFloat => Make::LongToFloat,
-        Node::LongToDouble => Make::LongToDouble,
-        Node::FloatToDouble => Make::FloatToDouble,
-        Node::Blocks { keys, item, least } => Make::Blocks {
-            keys: *keys,
-            least: *least + usize::from(*keys),
-            item: *item,
-        },
-        Node::Record { steps, recursive } => Make::Record {
-            parts: parts(steps, nodes, kept),
-            recursive: *recursive,
-        },
-        Node::Reordered {
-            fields,
-            wanted,
-            recursive,
-        } => {
-            let mut all = Fields::default();
-            for (name, node) in fields {
-                all.push(name, op(*node, nodes));
-            }
-            Make::Reordered {
-                fields: all,
-                wanted: wanted.clone(),
-                recursive: *recursive,
-            }
-        }
-        Node::Branches { branches, .. } => {
-            let branch = |branch: &Branch| match branch {
-                Branch::Read(node) => Some(*node),
-                Branch::Unreadable => None,
-            };
-            Make::Branches(branches.iter().map(branch).collect())
-        }
-        Node::Into(branch, node) => Make::Into(*branch, *node),
-        _ => return None,
-    })
-}
-
-/// The fields of a record that is made, those together that stay or go together.
-fn parts(steps: &[Step], nodes: &[Node], kept: &[Kept]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    for step in steps {
-        match (step, parts.last_mut()) {
-            (Step::Keep(name, node), Some(Part::Copy(fields))) if kept[*node] != Kept::Made => {
-                fields.push(name, op(*node, nodes));
-            }
-            (Step::Skip(name, node), Some(Part::Skip(fields))) => {
-                fields.push(name, op(*node, nodes));
-            }
-            (Step::Keep(name, node), _) if kept[*node] == Kept::Made => {
-                parts.push(Part::Make(name.clone(), *node));
-            }
-            (Step::Keep(name, node) | Step::Skip(name, node), _) => {
-                let mut fields = Fields::default();
-                fields.push(name, op(*node, nodes));
-                parts.push(match step {
-                    Step::Keep(..) => Part::Copy(fields),
-                    _ => Part::Skip(fields),
+impl Writer<'_> {
+    /// Adds a value to those that follow each other.
+    fn push(&mut self, fields: &mut Fields, name: &str, node: NodeId) {
+        let op = op(node, self.nodes);
+        if let Op::Inside(id) = op
+            && let Some(inner) = self.flat(id)
+        {
+            fields.ops.extend_from_slice(&inner.ops);
+            for inner in &inner.names {
+                fields.names.push(match (name, inner.as_str()) {
+                    ("", inner) | (inner, "") => inner.to_owned(),
+                    (name, inner) => format!("{name}.{inner}"),
                 });
             }
-            (Step::Default(more), Some(Part::Default(bytes))) => bytes.extend_from_slice(more),
-            (Step::Default(bytes), _) => parts.push(Part::Default(bytes.clone())),
+            return;
+        }
+        fields.ops.push(op);
+        fields.names.push(name.to_owned());
+    }
+
+    /// What stands in the place of a record; nothing where it has to be entered, or is large.
+    fn flat(&mut self, id: NodeId) -> Option<&Fields> {
+        let (written, recursive) = written(&self.nodes[id])?;
+        if recursive {
+            return None;
+        }
+        if self.flat[id].is_none() {
+            let mut fields = Fields::default();
+            for (name, node) in written {
+                self.push(&mut fields, name, node);
+            }
+            self.flat[id] = Some(fields);
+        }
+        let flat = self.flat[id].as_ref();
+        flat.filter(|flat| flat.ops.len() <= MOST_VALUES)
+    }
+
+    fn inside(&mut self, id: NodeId) -> Option<Inside> {
+        Some(match &self.nodes[id] {
+            Node::Blocks { keys, item, least } => {
+                let mut fields = Fields::default();
+                if *keys {
+                    fields.ops.push(Op::Text);
+                    fields.names.push(String::new());
+                }
+                self.push(&mut fields, "", *item);
+                Inside::Blocks {
+                    least: *least + usize::from(*keys),
+                    by_size: self.kept[*item] != Kept::Checked,
+                    item: fields,
+                }
+            }
+            Node::Branches { branches, .. } => {
+                let branch = |branch: &Branch| match branch {
+                    Branch::Read(node) => Some(op(*node, self.nodes)),
+                    Branch::Unreadable => None,
+                };
+                Inside::Branches(branches.iter().map(branch).collect())
+            }
+            record => {
+                let (written, recursive) = written(record)?;
+                let mut fields = Fields::default();
+                for (name, node) in written {
+                    self.push(&mut fields, name, node);
+                }
+                Inside::Record { fields, recursive }
+            }
+        })
+    }
+
+    fn make(&mut self, id: NodeId) -> Option<Make> {
+        if self.kept[id] != Kept::Made {
+            return None;
+        }
+        Some(match &self.nodes[id] {
+            Node::Symbols(ours) => Make::Symbols(ours.clone()),
+            Node::IntToFloat => Make::IntToFloat,
+            Node::IntToDouble => Make::IntToDouble,
+            Node::LongToFloat => Make::LongToFloat,
+            Node::LongToDouble => Make::LongToDouble,
+            Node::FloatToDouble => Make::FloatToDouble,
+            Node::Blocks { keys, item, least } => Make::Blocks {
+                keys: *keys,
+                least: *least + usize::from(*keys),
+                item: self.item(*item),
+            },
+            Node::Record { steps, recursive } => Make::Record {
+                parts: self.parts(steps),
+                recursive: *recursive,
+            },
+            Node::Reordered {
+                fields,
+                wanted,
+                recursive,
+            } => {
+                let (names, ops) = fields
+                    .iter()
+                    .map(|(name, node)| (name.clone(), op(*node, self.nodes)))
+                    .unzip();
+                Make::Reordered {
+                    fields: Fields { ops, names },
+                    wanted: wanted.clone(),
+                    recursive: *recursive,
+                }
+            }
+            Node::Branches { branches, .. } => {
+                let branch = |branch: &Branch| match branch {
+                    Branch::Read(node) => Some(*node),
+                    Branch::Unreadable => None,
+                };
+                Make::Branches(branches.iter().map(branch).collect())
+            }
+            Node::Into(branch, node) => Make::Into(*branch, *node),
+            _ => return None,
+        })
+    }
+
+    /// What is made of an item: of a record's fields where it stands, without a call.
+    fn item(&mut self, item: NodeId) -> Vec<Part> {
+        match &self.nodes[item] {
+            Node::Record {
+                steps,
+                recursive: false,
+            } => self.parts(steps),
+            _ => vec![Part::Make(String::new(), item)],
         }
     }
-    parts
+
+    /// The fields of a record that is made, those together that stay or go together.
+    fn parts(&mut self, steps: &[Step]) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Keep(name, node) if self.kept[*node] == Kept::Made => {
+                    parts.push(Part::Make(name.clone(), *node));
+                }
+                Step::Keep(name, node) => {
+                    if !matches!(parts.last(), Some(Part::Copy(_))) {
+                        parts.push(Part::Copy(Fields::default()));
+                    }
+                    if let Some(Part::Copy(fields)) = parts.last_mut() {
+                        self.push(fields, name, *node);
+                    }
+                }
+                Step::Skip(name, node) => {
+                    if !matches!(parts.last(), Some(Part::Skip(_))) {
+                        parts.push(Part::Skip(Fields::default()));
+                    }
+                    if let Some(Part::Skip(fields)) = parts.last_mut() {
+                        self.push(fields, name, *node);
+                    }
+                }
+                Step::Default(more) => match parts.last_mut() {
+                    Some(Part::Default(bytes)) => bytes.extend_from_slice(more),
+                    _ => parts.push(Part::Default(more.clone())),
+                },
+            }
+        }
+        parts
+    }
+}
+
+/// The fields that the writer of a record has, and whether it can contain itself.
+fn written(record: &Node) -> Option<(Vec<(&str, NodeId)>, bool)> {
+    match record {
+        Node::Record { steps, recursive } => {
+            let written = steps.iter().filter_map(|step| match step {
+                Step::Keep(name, node) | Step::Skip(name, node) => Some((name.as_str(), *node)),
+                Step::Default(_) => None,
+            });
+            Some((written.collect(), *recursive))
+        }
+        Node::Reordered {
+            fields, recursive, ..
+        } => {
+            let written = fields.iter().map(|(name, node)| (name.as_str(), *node));
+            Some((written.collect(), *recursive))
+        }
+        _ => None,
+    }
 }

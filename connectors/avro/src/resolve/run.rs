@@ -1,11 +1,11 @@
 //! A value by a plan: the writer's bytes in, the bytes of the compiled schema out. Hot path of records of other schemas.
 //!
-//! Readers go in and come out by value: a loop over fields keeps its own in registers.
+//! A loop over values works on its own copy of the reader, as derived decoders do, which stays in registers. What is inlined always is so
+//! in optimised builds only: the others' frames would not leave room for the depth that records may have.
 
 use super::program::{Fields, Inside, Make, Op, Part, Program};
 use super::{NodeId, Wanted, long};
 use crate::error::{AvroError, AvroErrorKind};
-use crate::steps::field;
 use crate::wire::Reader;
 
 /// The most that a payload of `size` bytes may become: defaults and promotions make records longer, and an array of items without bytes
@@ -15,8 +15,6 @@ fn limit(size: usize) -> usize {
     const EACH: usize = 256;
     size.saturating_mul(EACH).saturating_add(ROOM)
 }
-
-type Read<'b> = Result<Reader<'b>, AvroError>;
 
 /// Walks values by a program.
 pub(super) struct Runner<'p> {
@@ -36,11 +34,19 @@ impl<'p> Runner<'p> {
 
     /// Passes over fields that follow each other.
     #[inline]
-    pub(super) fn fields<'b>(&self, fields: &Fields, mut reader: Reader<'b>) -> Read<'b> {
+    pub(super) fn fields(&self, fields: &Fields, outer: &mut Reader<'_>) -> Result<(), AvroError> {
+        let reader = &mut outer.fork();
+        self.each(fields, reader)?;
+        outer.join(reader);
+        Ok(())
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn each(&self, fields: &Fields, reader: &mut Reader<'_>) -> Result<(), AvroError> {
         for (op, name) in fields.ops.iter().zip(&fields.names) {
-            field(name, self.pass(*op, &mut reader))?;
+            named(name, self.pass(*op, reader))?;
         }
-        Ok(reader)
+        Ok(())
     }
 
     /// Passes over a value of the writer's.
@@ -55,69 +61,68 @@ impl<'p> Runner<'p> {
             Op::Skip(size) => reader.skip(size),
             Op::Symbol(symbols) => reader.symbol(symbols).map(drop),
             Op::Inside(id) => {
-                *reader = self.inside(id, reader.fork())?;
+                let mut copy = reader.fork();
+                self.inside(id, &mut copy)?;
+                reader.join(&copy);
                 Ok(())
             }
         }
     }
 
     #[inline(never)]
-    fn inside<'b>(&self, id: NodeId, mut reader: Reader<'b>) -> Read<'b> {
+    fn inside(&self, id: NodeId, outer: &mut Reader<'_>) -> Result<(), AvroError> {
         let Some(inside) = &self.program.inside[id] else {
             unreachable!("an op of a value with others inside")
         };
+        let reader = &mut outer.fork();
         match inside {
             Inside::Blocks {
-                keys,
                 least,
                 by_size,
                 item,
             } => loop {
                 let block = reader.block(*least)?;
                 if block.count == 0 {
-                    return Ok(reader);
+                    break;
                 }
                 // Items that have to be looked at are, whatever size the writer wrote.
                 if *by_size && reader.skip_block(block) || *least == 0 {
                     continue;
                 }
                 for _ in 0..block.count {
-                    if *keys {
-                        reader.bytes()?;
-                    }
-                    self.pass(*item, &mut reader)?;
+                    self.each(item, reader)?;
                 }
                 reader.end_block(block)?;
             },
             Inside::Branches(branches) => {
                 let branch = reader.branch(branches.len())?;
                 match branches[branch] {
-                    Some(op) => self.pass(op, &mut reader)?,
+                    Some(op) => self.pass(op, reader)?,
                     None => return Err(reader.error(AvroErrorKind::UnreadableBranch { branch })),
                 }
-                Ok(reader)
             }
             Inside::Record { fields, recursive } => {
-                enter(&mut reader, *recursive)?;
-                let mut reader = self.fields(fields, reader)?;
-                leave(&mut reader, *recursive);
-                Ok(reader)
+                enter(reader, *recursive)?;
+                self.each(fields, reader)?;
+                leave(reader, *recursive);
             }
         }
+        outer.join(reader);
+        Ok(())
     }
 
     /// Writes what a value of the writer's becomes.
-    pub(super) fn value<'b>(
+    pub(super) fn value(
         &self,
         id: NodeId,
-        mut reader: Reader<'b>,
+        reader: &mut Reader<'_>,
         out: &mut Vec<u8>,
-    ) -> Read<'b> {
+    ) -> Result<(), AvroError> {
         let Some(make) = &self.program.makes[id] else {
             let before = reader.rest();
-            self.pass(self.program.ops[id], &mut reader)?;
-            out.extend_from_slice(read(before, &reader));
-            return Ok(reader);
+            self.pass(self.program.ops[id], reader)?;
+            out.extend_from_slice(read(before, reader));
+            return Ok(());
         };
         match make {
             Make::Symbols(ours) => {
@@ -132,62 +137,70 @@ impl<'p> Runner<'p> {
             Make::LongToFloat => out.extend_from_slice(&(reader.long()? as f32).to_le_bytes()),
             Make::LongToDouble => out.extend_from_slice(&(reader.long()? as f64).to_le_bytes()),
             Make::FloatToDouble => out.extend_from_slice(&f64::from(reader.float()?).to_le_bytes()),
-            Make::Blocks { keys, least, item } => {
-                return self.blocks(*keys, *least, *item, reader, out);
-            }
+            Make::Blocks { keys, least, item } => self.blocks(*keys, *least, item, reader, out)?,
             Make::Record { parts, recursive } => {
-                enter(&mut reader, *recursive)?;
-                reader = self.parts(parts, reader, out)?;
-                leave(&mut reader, *recursive);
+                enter(reader, *recursive)?;
+                self.parts(parts, reader, out)?;
+                leave(reader, *recursive);
             }
             Make::Reordered {
                 fields,
                 wanted,
                 recursive,
             } => {
-                enter(&mut reader, *recursive)?;
-                reader = self.reordered(fields, wanted, reader, out)?;
-                leave(&mut reader, *recursive);
+                enter(reader, *recursive)?;
+                self.reordered(fields, wanted, reader, out)?;
+                leave(reader, *recursive);
             }
             Make::Branches(branches) => {
                 let branch = reader.branch(branches.len())?;
-                return match branches[branch] {
-                    Some(node) => self.value(node, reader, out),
-                    None => Err(reader.error(AvroErrorKind::UnreadableBranch { branch })),
-                };
+                match branches[branch] {
+                    Some(node) => self.value(node, reader, out)?,
+                    None => return Err(reader.error(AvroErrorKind::UnreadableBranch { branch })),
+                }
             }
             Make::Into(branch, node) => {
                 long(i64::from(*branch), out);
-                return self.value(*node, reader, out);
+                self.value(*node, reader, out)?;
             }
         }
-        Ok(reader)
+        Ok(())
     }
 
     /// Fields in the reader's order.
-    fn parts<'b>(&self, parts: &[Part], mut reader: Reader<'b>, out: &mut Vec<u8>) -> Read<'b> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn parts(
+        &self,
+        parts: &[Part],
+        reader: &mut Reader<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), AvroError> {
         for part in parts {
             match part {
                 Part::Copy(fields) => {
                     let before = reader.rest();
-                    reader = self.fields(fields, reader)?;
-                    out.extend_from_slice(read(before, &reader));
+                    self.each(fields, reader)?;
+                    out.extend_from_slice(read(before, reader));
                 }
-                Part::Skip(fields) => reader = self.fields(fields, reader)?,
-                Part::Make(name, node) => reader = field(name, self.value(*node, reader, out))?,
+                Part::Skip(fields) => self.fields(fields, reader)?,
+                Part::Make(name, node) => {
+                    let mut copy = reader.fork();
+                    named(name, self.value(*node, &mut copy, out))?;
+                    reader.join(&copy);
+                }
                 Part::Default(bytes) => out.extend_from_slice(bytes),
             }
         }
-        Ok(reader)
+        Ok(())
     }
 
-    fn reordered<'b>(
+    fn reordered(
         &self,
         fields: &Fields,
         wanted: &[Wanted],
-        mut reader: Reader<'b>,
+        reader: &mut Reader<'_>,
         out: &mut Vec<u8>,
-    ) -> Read<'b> {
+    ) -> Result<(), AvroError> {
         // Room for most records; a wider one allocates.
         let mut few: [Reader<'_>; 16] = std::array::from_fn(|_| reader.fork());
         let mut many = Vec::new();
@@ -200,47 +213,60 @@ impl<'p> Runner<'p> {
         };
         for ((op, name), place) in fields.ops.iter().zip(&fields.names).zip(&mut *places) {
             *place = reader.fork();
-            field(name, self.pass(*op, &mut reader))?;
+            named(name, self.pass(*op, reader))?;
         }
         for wanted in wanted {
             match wanted {
                 Wanted::Field(n, node) => {
-                    field(&fields.names[*n], self.value(*node, places[*n].fork(), out))?;
+                    let place = &mut places[*n].fork();
+                    named(&fields.names[*n], self.value(*node, place, out))?;
                 }
                 Wanted::Default(bytes) => out.extend_from_slice(bytes),
             }
         }
-        Ok(reader)
+        Ok(())
     }
 
     /// Blocks of items, without the sizes that the writer may have written: they are others here.
-    fn blocks<'b>(
+    fn blocks(
         &self,
         keys: bool,
         least: usize,
-        item: NodeId,
-        mut reader: Reader<'b>,
+        item: &[Part],
+        outer: &mut Reader<'_>,
         out: &mut Vec<u8>,
-    ) -> Read<'b> {
+    ) -> Result<(), AvroError> {
+        let reader = &mut outer.fork();
         loop {
             let block = reader.block(least)?;
             long(block.count as i64, out);
             if block.count == 0 {
-                return Ok(reader);
+                break;
             }
             for _ in 0..block.count {
                 if keys {
                     let before = reader.rest();
                     reader.bytes()?;
-                    out.extend_from_slice(read(before, &reader));
+                    out.extend_from_slice(read(before, reader));
                 }
-                reader = self.value(item, reader, out)?;
+                self.parts(item, reader, out)?;
                 if out.len() > self.most {
                     return Err(reader.error(AvroErrorKind::TooLarge { most: self.most }));
                 }
             }
             reader.end_block(block)?;
         }
+        outer.join(reader);
+        Ok(())
+    }
+}
+
+/// Adds the field's name to an error; what has none is an item of its own.
+#[inline(always)]
+fn named<T>(name: &str, result: Result<T, AvroError>) -> Result<T, AvroError> {
+    match result {
+        Err(error) if !name.is_empty() => Err(error.at(name)),
+        result => result,
     }
 }
 

@@ -115,11 +115,14 @@ impl Cut {
     /// The writer has a field here that nobody wants.
     fn skip(&mut self, name: &str, op: Op) {
         if let Some(Act::Skip(fields)) = self.acts.last_mut() {
-            return fields.push(name, op);
+            fields.names.push(name.to_owned());
+            fields.ops.push(op);
+            return;
         }
-        let mut fields = Fields::default();
-        fields.push(name, op);
-        self.acts.push(Act::Skip(fields));
+        self.acts.push(Act::Skip(Fields {
+            ops: vec![op],
+            names: vec![name.to_owned()],
+        }));
     }
 
     /// The next field is made, with those before it that are.
@@ -222,8 +225,10 @@ impl<'b> Seams<'b> for Seamed<'_, 'b> {
     #[inline(always)]
     fn before(&mut self, field: usize, reader: &mut Reader<'b>) -> Result<(), AvroError> {
         if field == self.next {
-            // By value: the decoder's reader stays in registers.
-            *reader = self.turn(reader.fork())?;
+            // A copy: the decoder's reader stays in registers.
+            let mut copy = reader.fork();
+            self.turn(&mut copy)?;
+            *reader = copy;
         }
         Ok(())
     }
@@ -231,33 +236,48 @@ impl<'b> Seams<'b> for Seamed<'_, 'b> {
 
 impl<'b> Seamed<'_, 'b> {
     #[inline(never)]
-    fn turn(&mut self, mut reader: Reader<'b>) -> Result<Reader<'b>, AvroError> {
+    fn turn(&mut self, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+        let Some((seam, rest)) = self.seams.split_first() else {
+            unreachable!("the first one's field was asked for")
+        };
+        self.seams = rest;
+        self.next = next(rest);
+        match (&self.away, seam.acts.as_slice()) {
+            // Nothing but another place.
+            (None, [Act::Go(place)]) => {
+                self.go(*place, reader);
+                Ok(())
+            }
+            _ => self.acts(&seam.acts, reader),
+        }
+    }
+
+    #[inline(always)]
+    fn go(&self, place: usize, reader: &mut Reader<'b>) {
+        reader.go_to(&self.body[self.body.len() - self.room.places[place]..]);
+    }
+
+    #[inline(never)]
+    fn acts(&mut self, acts: &[Act], reader: &mut Reader<'b>) -> Result<(), AvroError> {
         if let Some(place) = self.away.take() {
             debug_assert!(reader.rest().is_empty(), "what was made is what was read");
             reader.back_to(place);
         }
-        let seams = self.seams;
-        if let Some((seam, rest)) = seams.split_first() {
-            self.seams = rest;
-            self.next = next(rest);
-            for act in &seam.acts {
-                reader = self.act(act, reader)?;
-            }
+        for act in acts {
+            self.act(act, reader)?;
         }
         if !self.room.made.is_empty() {
             self.away = Some(reader.turn_to(self.scratch.keep(&self.room.made)));
             self.runner.most = self.runner.most.saturating_sub(self.room.made.len());
             self.room.made.clear();
         }
-        Ok(reader)
+        Ok(())
     }
 
     #[inline(always)]
-    fn act(&mut self, act: &Act, mut reader: Reader<'b>) -> Result<Reader<'b>, AvroError> {
+    fn act(&mut self, act: &Act, reader: &mut Reader<'b>) -> Result<(), AvroError> {
         match act {
-            Act::Go(place) => {
-                reader.go_to(&self.body[self.body.len() - self.room.places[*place]..]);
-            }
+            Act::Go(place) => self.go(*place, reader),
             Act::Skip(fields) => return self.runner.fields(fields, reader),
             Act::Check(name, op) => field(name, self.runner.pass(*op, &mut reader.fork()))?,
             Act::Default(bytes) => self.room.made.extend_from_slice(bytes),
@@ -267,20 +287,20 @@ impl<'b> Seamed<'_, 'b> {
                 self.room.places.clear();
                 for (op, name) in fields.ops.iter().zip(&fields.names) {
                     self.room.places.push(reader.rest().len());
-                    field(name, self.runner.pass(*op, &mut reader))?;
+                    field(name, self.runner.pass(*op, reader))?;
                 }
                 self.room.places.push(reader.rest().len());
             }
         }
-        Ok(reader)
+        Ok(())
     }
 
-    fn make(&mut self, node: NodeId, mut reader: Reader<'b>) -> Result<Reader<'b>, AvroError> {
+    fn make(&mut self, node: NodeId, reader: &mut Reader<'b>) -> Result<(), AvroError> {
         // With bounds of its own: the decoder counts once more what is made here.
-        let made = &mut self.room.made;
-        let behind = self.runner.value(node, reader.fork(), made)?;
-        reader.go_to(behind.rest());
-        Ok(reader)
+        let mut copy = reader.fork();
+        self.runner.value(node, &mut copy, &mut self.room.made)?;
+        reader.go_to(copy.rest());
+        Ok(())
     }
 }
 

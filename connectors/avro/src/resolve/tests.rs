@@ -91,8 +91,8 @@ fn ours(writer: &str, reader: &str, bytes: &[u8]) -> Result<Value, String> {
 fn made(resolver: &Resolver, bytes: &[u8]) -> Result<Vec<u8>, AvroError> {
     let mut out = Vec::new();
     let runner = Runner::new(&resolver.program, bytes.len());
-    let reader = Reader::new(bytes, bytes.len());
-    let behind = runner.value(resolver.program.root, reader, &mut out)?;
-    behind.finish()?;
+    let mut reader = Reader::new(bytes, bytes.len());
+    runner.value(resolver.program.root, &mut reader, &mut out)?;
+    reader.finish()?;
     Ok(out)
 }

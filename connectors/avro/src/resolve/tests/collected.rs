@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 
-use spate_avro_schema::{Canonical, parse_reader};
+use spate_avro_schema::{Canonical, Node, Plan, Step, parse_reader};
 use spate_runtime::scratch::Scratch;
 
-use super::super::program::{Inside, Program};
+use super::super::kept::kept;
+use super::super::program::{Fields, Program};
 use super::super::run::Runner;
 use super::super::{Resolver, Room};
 use crate::error::AvroError;
@@ -16,9 +17,15 @@ use crate::wire::Reader;
 /// The bytes of all fields one after the other: what the compiled decoder has read.
 struct Collected(Vec<u8>);
 
+/// The schema that a test reads by, resolved to itself.
+struct Compiled {
+    program: Program,
+    fields: Fields,
+    recursive: bool,
+}
+
 thread_local! {
-    /// The schema that a test reads by, resolved to itself.
-    static COMPILED: RefCell<Option<Program>> = const { RefCell::new(None) };
+    static COMPILED: RefCell<Option<Compiled>> = const { RefCell::new(None) };
 }
 
 impl<'b> AvroRecord<'b> for Collected {
@@ -35,11 +42,13 @@ impl<'b> AvroRecord<'b> for Collected {
         seams: &mut S,
     ) -> Result<Self, AvroError> {
         COMPILED.with_borrow(|compiled| {
-            let Some(program) = compiled else {
+            let Some(Compiled {
+                program,
+                fields,
+                recursive,
+            }) = compiled
+            else {
                 unreachable!("set before")
-            };
-            let Some(Inside::Record { fields, recursive }) = &program.inside[program.root] else {
-                unreachable!("a record onto itself")
             };
             let runner = Runner::new(program, 0);
             if *recursive {
@@ -75,8 +84,21 @@ pub(super) fn collect(
     if !matches!(schema, Canonical::Record(..)) {
         return None;
     }
-    let compiled = Resolver::new(&schema, &schema, &extras).expect("a schema onto itself");
-    COMPILED.set(Some(compiled.program));
+    let plan = Plan::new(&schema, &schema, &extras).expect("a schema onto itself");
+    let program = Program::new(&plan, &kept(&plan.nodes));
+    let Node::Record { steps, recursive } = &plan.nodes[plan.root] else {
+        unreachable!("a record onto itself")
+    };
+    let field = |step: &Step| match step {
+        Step::Keep(name, node) => (name.clone(), *node),
+        _ => unreachable!("each field onto itself"),
+    };
+    let fields: Vec<_> = steps.iter().map(field).collect();
+    COMPILED.set(Some(Compiled {
+        fields: program.fields(&fields),
+        program,
+        recursive: *recursive,
+    }));
     let scratch = Scratch::new();
     let collected =
         resolver.decode::<Collected>(bytes, bytes.len(), &mut Room::default(), &scratch);
