@@ -62,10 +62,18 @@ pub(crate) enum Kind {
     Sized,
     /// Written with a schema of before: `schemas/order_before.avsc`.
     Before,
+    /// Written with a schema of after, whose lines have one field more: `schemas/order_lines.avsc`.
+    Lines,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 4] = [Kind::Plain, Kind::Abroad, Kind::Sized, Kind::Before];
+    pub(crate) const ALL: [Kind; 5] = [
+        Kind::Plain,
+        Kind::Abroad,
+        Kind::Sized,
+        Kind::Before,
+        Kind::Lines,
+    ];
 
     /// The file of the payloads; their offsets are in one beside it.
     pub(crate) fn path(self, dir: &Path) -> PathBuf {
@@ -78,6 +86,7 @@ impl Kind {
             Kind::Abroad => "not_ascii",
             Kind::Sized => "sized_blocks",
             Kind::Before => "schema_before",
+            Kind::Lines => "schema_lines",
         }
     }
 }
@@ -132,6 +141,9 @@ fn order(kind: Kind, n: i64, random: &mut SplitMix, out: &mut Vec<u8>) {
             _ => string(&format!("SKU-{sku}"), &mut lines),
         }
         long(1 + random.below(20) as i64, &mut lines);
+        if kind == Kind::Lines {
+            string("piece", &mut lines);
+        }
     }
     if kind == Kind::Sized {
         long(-count, out);

@@ -136,6 +136,42 @@ pub(super) fn full_vec(payloads: &Payloads, out: &mut Output) -> Result<(), Refu
     })
 }
 
+/// As `full`, of the schema whose lines have one field more: what `resolving_lines` is compared with.
+#[inline(never)]
+pub(super) fn full_lines(payloads: &Payloads, out: &mut Output) -> Result<(), Refused> {
+    #[derive(AvroRecord)]
+    #[avro(schema = "schemas/order_lines.avsc", crate = crate::facade)]
+    #[allow(dead_code, reason = "decoded for the work of it")]
+    struct Order<'b> {
+        order_id: i64,
+        region: &'b str,
+        total_cents: i64,
+        note: Option<&'b str>,
+        placed_at: TimestampMillis,
+        lines: Seq<'b, OrderLine<'b>>,
+    }
+
+    #[derive(AvroRecord)]
+    #[avro(schema = "schemas/order_lines.avsc", record = "shop.Line", crate = crate::facade)]
+    #[allow(dead_code, reason = "decoded for the work of it")]
+    struct OrderLine<'b> {
+        sku: &'b str,
+        qty: i32,
+        unit: &'b str,
+    }
+
+    each(payloads, out, |payload, last, chunk| {
+        let order: Order<'_> =
+            decode_body(body(payload, last)?, payload.len()).map_err(|_| Refused)?;
+        let order = black_box(&order);
+        if order.total_cents < LEAST_CENTS {
+            return Ok(false);
+        }
+        encode!(order, chunk)?;
+        Ok(true)
+    })
+}
+
 /// All fields, of a compiled schema that the orders' writers do not have.
 macro_rules! resolving {
     ($payloads:ident, $out:ident, $compiled:literal, $writer:literal, { $($more:ident: $ty:ty)? }, { $($unit:ident: $unit_ty:ty)? }) => {{

@@ -34,7 +34,8 @@ pub(crate) const VARIANTS: &[Variant] = variants! {
     "resolving" Before ours::resolving, vs "full", "ours: all fields, of a schema of before";
     "resolving_new_field" Plain ours::resolving_new_field, vs "full", "ours: all fields, and one at the end that no writer has";
     "resolving_reordered" Plain ours::resolving_reordered, vs "full", "ours: all fields, in another order than the writer's";
-    "resolving_lines" Plain ours::resolving_lines, vs "full", "ours: all fields, and one in each line that no writer has";
+    "full_lines" Lines ours::full_lines, vs "full", "ours: all fields, one more in each line";
+    "resolving_lines" Plain ours::resolving_lines, vs "full_lines", "ours: all fields, and one in each line that no writer has";
     "hand_plain_full" Plain hand::plain::full, vs "hand_full", "by hand, plain: all fields";
     "hand_plain_projected" Plain hand::plain::projected, vs "hand_projected", "by hand, plain: the row's fields";
     "hand_plain_pushdown" Plain hand::plain::pushdown, vs "hand_pushdown", "by hand, plain: the row's fields, filter first";

@@ -29,8 +29,8 @@ use spate_runtime::scratch::Scratch;
 
 use self::program::Program;
 use self::run::Runner;
+use self::seams::Cuts;
 pub(crate) use self::seams::Room;
-use self::seams::Seam;
 use crate::error::AvroError;
 use crate::record::AvroRecord;
 
@@ -103,7 +103,7 @@ impl Resolution {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Resolver {
     program: Program,
-    seams: Vec<Seam>,
+    cuts: Cuts,
 }
 
 impl Resolver {
@@ -124,7 +124,7 @@ impl Resolver {
         };
         let program = Program::new(&plan, &kept);
         Ok(Resolver {
-            seams: seams::seams(&plan, &kept, &program, fields),
+            cuts: seams::seams(&plan, &kept, &program, fields),
             program,
         })
     }
@@ -141,6 +141,6 @@ impl Resolver {
         scratch: &'b Scratch,
     ) -> Result<R, AvroError> {
         let runner = Runner::new(&self.program, size);
-        seams::decode(runner, &self.seams, body, size, room, scratch)
+        seams::decode(runner, &self.cuts, body, size, room, scratch)
     }
 }

@@ -1,7 +1,7 @@
 //! A plan as it is run: what a record needs in a row, without what only planning needs.
 
 use super::kept::Kept;
-use super::{Branch, Node, NodeId, Plan, Step, Wanted};
+use super::{AvroError, Branch, Node, NodeId, Plan, Step, Wanted};
 
 /// How the values of a plan are passed over and made, by their numbers.
 #[derive(Debug, PartialEq, Eq)]
@@ -94,6 +94,17 @@ pub(super) enum Part {
     Skip(Fields),
     Make(String, NodeId),
     Default(Vec<u8>),
+}
+
+impl Fields {
+    /// Adds the path of the value of that number to an error in it.
+    #[cold]
+    pub(super) fn named(&self, n: usize, error: AvroError) -> AvroError {
+        match self.names.get(n) {
+            Some(name) if !name.is_empty() => error.at(name),
+            _ => error,
+        }
+    }
 }
 
 /// How many values stand in the place of a record at most: a schema that says a name often must not become a program without end.

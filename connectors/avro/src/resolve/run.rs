@@ -43,8 +43,10 @@ impl<'p> Runner<'p> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn each(&self, fields: &Fields, reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        for (op, name) in fields.ops.iter().zip(&fields.names) {
-            named(name, self.pass(*op, reader))?;
+        for (n, op) in fields.ops.iter().enumerate() {
+            if let Err(error) = self.pass(*op, reader) {
+                return Err(fields.named(n, error));
+            }
         }
         Ok(())
     }

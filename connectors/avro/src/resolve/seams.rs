@@ -10,11 +10,11 @@ use super::kept::Kept;
 use super::program::{Fields, Op, Program};
 use super::run::Runner;
 use super::{Node, NodeId, Plan, Step, Wanted};
-use crate::error::AvroError;
+use crate::error::{AvroError, AvroErrorKind};
 use crate::record::AvroRecord;
 use crate::seams::Seams;
 use crate::steps::field;
-use crate::wire::{Place, Reader};
+use crate::wire::Reader;
 
 /// What is done before a field of the compiled schema.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,10 +27,8 @@ pub(crate) struct Seam {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Act {
-    /// Passes over all of the writer's fields, and remembers where each begins and where the last ends.
-    Survey(Fields),
-    /// Goes to one of these places.
-    Go(usize),
+    /// Goes from where the one of the writer's fields begins to where the other does.
+    Go { from: usize, to: usize },
     /// Looks at the next field by the writer's type, before it is read where it is.
     Check(String, Op),
     /// Passes over fields of the writer's.
@@ -43,8 +41,16 @@ enum Act {
     Default(Vec<u8>),
 }
 
+/// Where the records of one writer's schema are cut.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cuts {
+    all: Vec<Seam>,
+    /// The writer's fields, if they are read in another order.
+    fields: Fields,
+}
+
 /// The seams of a plan for a record of so many fields; what becomes of its nodes' bytes is in `kept`.
-pub(super) fn seams(plan: &Plan, kept: &[Kept], program: &Program, fields: usize) -> Vec<Seam> {
+pub(super) fn seams(plan: &Plan, kept: &[Kept], program: &Program, fields: usize) -> Cuts {
     let mut cut = Cut::default();
     match &plan.nodes[plan.root] {
         Node::Record { steps, .. } => {
@@ -57,23 +63,22 @@ pub(super) fn seams(plan: &Plan, kept: &[Kept], program: &Program, fields: usize
             }
         }
         Node::Reordered { fields, wanted, .. } => {
-            cut.acts.push(Act::Survey(program.fields(fields)));
-            let mut here = fields.len();
+            let mut here = 0;
             for wanted in wanted {
                 match wanted {
                     Wanted::Field(place, node) => {
-                        if *place != here {
-                            cut.acts.push(Act::Go(*place));
-                        }
+                        cut.go(here, *place);
                         here = place + 1;
                         cut.field(kept[*node], &fields[*place].0, *node, program);
                     }
                     Wanted::Default(bytes) => cut.make(Act::Default(bytes.clone())),
                 }
             }
-            if here != fields.len() {
-                cut.acts.push(Act::Go(fields.len()));
-            }
+            cut.go(here, fields.len());
+            return Cuts {
+                all: cut.end(),
+                fields: program.fields(fields),
+            };
         }
         // The writer has a union around the record: all of it is made at once.
         _ => {
@@ -81,7 +86,10 @@ pub(super) fn seams(plan: &Plan, kept: &[Kept], program: &Program, fields: usize
             (cut.made, cut.at) = (fields, fields);
         }
     }
-    cut.end()
+    Cuts {
+        all: cut.end(),
+        fields: Fields::default(),
+    }
 }
 
 /// Seams while they are cut.
@@ -98,6 +106,13 @@ struct Cut {
 }
 
 impl Cut {
+    /// The next field of the writer's is another one than what follows.
+    fn go(&mut self, from: usize, to: usize) {
+        if from != to {
+            self.acts.push(Act::Go { from, to });
+        }
+    }
+
     /// The next field is one of the writer's.
     fn field(&mut self, kept: Kept, name: &str, node: NodeId, program: &Program) {
         match kept {
@@ -173,7 +188,7 @@ impl Cut {
 pub(crate) struct Room {
     /// Bytes that were made, before they are kept.
     made: Vec<u8>,
-    /// How many bytes are left where each of the writer's fields begins, and behind the last.
+    /// How many bytes are left where each of the writer's fields begins, and behind the last, as far as that is known.
     places: Vec<usize>,
 }
 
@@ -184,7 +199,7 @@ pub(crate) struct Room {
 #[inline(never)]
 pub(super) fn decode<'b, R: AvroRecord<'b>>(
     runner: Runner<'_>,
-    seams: &[Seam],
+    cuts: &Cuts,
     body: &'b [u8],
     size: usize,
     room: &mut Room,
@@ -192,12 +207,19 @@ pub(super) fn decode<'b, R: AvroRecord<'b>>(
 ) -> Result<R, AvroError> {
     // A record that failed may have left some.
     room.made.clear();
+    room.places.resize(cuts.fields.ops.len() + 1, 0);
+    room.places[0] = body.len();
     let mut seamed = Seamed {
         runner,
-        seams,
-        next: next(seams),
+        seams: &cuts.all,
+        next: next(&cuts.all),
+        fields: &cuts.fields,
+        known: 0,
+        writer: Reader::new(body, size),
+        size,
         body,
-        away: None,
+        away: false,
+        failed: None,
         room,
         scratch,
     };
@@ -213,10 +235,18 @@ struct Seamed<'p, 'b> {
     seams: &'p [Seam],
     /// The field of the first of them.
     next: usize,
+    fields: &'p Fields,
+    /// Up to which of them it is known where they begin.
+    known: usize,
+    /// Where the writer's bytes were left. It has bounds of its own: the decoder counts once more what is made here.
+    writer: Reader<'b>,
+    /// The size of what the decoder reads, for the positions of its errors.
+    size: usize,
     /// All of the writer's bytes, for the places.
     body: &'b [u8],
-    /// Where the writer's bytes were left, while the reader is in ones that were made.
-    away: Option<Place<'b>>,
+    /// Whether the decoder is in bytes that were made.
+    away: bool,
+    failed: Option<AvroError>,
     room: &'p mut Room,
     scratch: &'b Scratch,
 }
@@ -224,83 +254,145 @@ struct Seamed<'p, 'b> {
 impl<'b> Seams<'b> for Seamed<'_, 'b> {
     #[inline(always)]
     fn before(&mut self, field: usize, reader: &mut Reader<'b>) -> Result<(), AvroError> {
-        if field == self.next {
-            // A copy: the decoder's reader stays in registers.
-            let mut copy = reader.fork();
-            self.turn(&mut copy)?;
-            *reader = copy;
+        if field != self.next {
+            return Ok(());
         }
-        Ok(())
+        // Slices go in and come out, so that the decoder's reader stays in registers.
+        match self.turn(reader.rest()) {
+            Some(rest) => {
+                reader.turn_to(rest, self.size);
+                Ok(())
+            }
+            None => Err(self.failure()),
+        }
     }
 }
 
 impl<'b> Seamed<'_, 'b> {
+    /// Where the decoder goes on that has come to the next seam with so much left.
     #[inline(never)]
-    fn turn(&mut self, reader: &mut Reader<'b>) -> Result<(), AvroError> {
-        let Some((seam, rest)) = self.seams.split_first() else {
-            unreachable!("the first one's field was asked for")
-        };
-        self.seams = rest;
-        self.next = next(rest);
-        match (&self.away, seam.acts.as_slice()) {
-            // Nothing but another place.
-            (None, [Act::Go(place)]) => {
-                self.go(*place, reader);
-                Ok(())
+    fn turn(&mut self, rest: &'b [u8]) -> Option<&'b [u8]> {
+        let (seam, seams) = self.seams.split_first()?;
+        self.seams = seams;
+        self.next = next(seams);
+        if let (false, [Act::Go { from, to }]) = (self.away, seam.acts.as_slice()) {
+            return match self.known(*from, *to, rest) {
+                None => self.first(*to),
+                known => known,
+            };
+        }
+        self.far(&seam.acts, rest)
+    }
+
+    /// The place `to`, if it is known; what is left at `from` is.
+    #[inline(always)]
+    fn known(&mut self, from: usize, to: usize, rest: &'b [u8]) -> Option<&'b [u8]> {
+        if from == self.known + 1 {
+            self.known = from;
+            self.room.places[from] = rest.len();
+        }
+        match to <= self.known {
+            true => self.body.get(self.body.len() - self.room.places[to]..),
+            false => None,
+        }
+    }
+
+    /// The place `to`, over the fields in front of it.
+    #[inline(never)]
+    fn first(&mut self, to: usize) -> Option<&'b [u8]> {
+        match self.pass_to(to) {
+            Ok(()) => Some(self.writer.rest()),
+            Err(error) => {
+                self.failed = Some(error);
+                None
             }
-            _ => self.acts(&seam.acts, reader),
+        }
+    }
+
+    #[inline(never)]
+    fn far(&mut self, acts: &[Act], rest: &'b [u8]) -> Option<&'b [u8]> {
+        match self.acts(acts, rest) {
+            Ok(rest) => Some(rest),
+            Err(error) => {
+                self.failed = Some(error);
+                None
+            }
         }
     }
 
     #[inline(always)]
-    fn go(&self, place: usize, reader: &mut Reader<'b>) {
-        reader.go_to(&self.body[self.body.len() - self.room.places[place]..]);
-    }
-
-    #[inline(never)]
-    fn acts(&mut self, acts: &[Act], reader: &mut Reader<'b>) -> Result<(), AvroError> {
-        if let Some(place) = self.away.take() {
-            debug_assert!(reader.rest().is_empty(), "what was made is what was read");
-            reader.back_to(place);
+    fn acts(&mut self, acts: &[Act], rest: &'b [u8]) -> Result<&'b [u8], AvroError> {
+        if self.away {
+            debug_assert!(rest.is_empty(), "what was made is what was read");
+        } else {
+            self.writer.go_to(rest);
         }
         for act in acts {
-            self.act(act, reader)?;
+            self.act(act)?;
         }
-        if !self.room.made.is_empty() {
-            self.away = Some(reader.turn_to(self.scratch.keep(&self.room.made)));
-            self.runner.most = self.runner.most.saturating_sub(self.room.made.len());
-            self.room.made.clear();
+        self.away = !self.room.made.is_empty();
+        if !self.away {
+            self.size = self.writer.size();
+            return Ok(self.writer.rest());
         }
-        Ok(())
+        let made = self.scratch.keep(&self.room.made);
+        self.runner.most = self.runner.most.saturating_sub(made.len());
+        self.room.made.clear();
+        // An error in them is at the position that was left.
+        self.size = self.writer.position() + made.len();
+        Ok(made)
     }
 
     #[inline(always)]
-    fn act(&mut self, act: &Act, reader: &mut Reader<'b>) -> Result<(), AvroError> {
+    fn act(&mut self, act: &Act) -> Result<(), AvroError> {
+        let Seamed { runner, writer, .. } = self;
         match act {
-            Act::Go(place) => self.go(*place, reader),
-            Act::Skip(fields) => return self.runner.fields(fields, reader),
-            Act::Check(name, op) => field(name, self.runner.pass(*op, &mut reader.fork()))?,
-            Act::Default(bytes) => self.room.made.extend_from_slice(bytes),
-            Act::Make(name, node) => return field(name, self.make(*node, reader)),
-            Act::Whole(node) => return self.make(*node, reader),
-            Act::Survey(fields) => {
-                self.room.places.clear();
-                for (op, name) in fields.ops.iter().zip(&fields.names) {
-                    self.room.places.push(reader.rest().len());
-                    field(name, self.runner.pass(*op, reader))?;
-                }
-                self.room.places.push(reader.rest().len());
+            Act::Skip(fields) => runner.fields(fields, writer),
+            Act::Check(name, op) => field(name, runner.pass(*op, &mut writer.fork())),
+            Act::Default(bytes) => {
+                self.room.made.extend_from_slice(bytes);
+                Ok(())
             }
+            Act::Make(name, node) => field(name, runner.value(*node, writer, &mut self.room.made)),
+            Act::Whole(node) => runner.value(*node, writer, &mut self.room.made),
+            Act::Go { from, to } => self.go(*from, *to),
         }
+    }
+
+    fn go(&mut self, from: usize, to: usize) -> Result<(), AvroError> {
+        match self.known(from, to, self.writer.rest()) {
+            Some(rest) => {
+                self.writer.go_to(rest);
+                Ok(())
+            }
+            None => self.pass_to(to),
+        }
+    }
+
+    /// Passes over the fields up to a place that is not known yet.
+    #[inline]
+    fn pass_to(&mut self, to: usize) -> Result<(), AvroError> {
+        let mut reader = self.writer.fork();
+        let left = self.room.places[self.known];
+        reader.go_to(&self.body[self.body.len() - left..]);
+        let ops = &self.fields.ops[self.known..to];
+        let places = &mut self.room.places[self.known + 1..=to];
+        for (n, (op, place)) in ops.iter().zip(places).enumerate() {
+            if let Err(error) = self.runner.pass(*op, &mut reader) {
+                return Err(self.fields.named(self.known + n, error));
+            }
+            *place = reader.rest().len();
+        }
+        self.known = to;
+        self.writer = reader;
         Ok(())
     }
 
-    fn make(&mut self, node: NodeId, reader: &mut Reader<'b>) -> Result<(), AvroError> {
-        // With bounds of its own: the decoder counts once more what is made here.
-        let mut copy = reader.fork();
-        self.runner.value(node, &mut copy, &mut self.room.made)?;
-        reader.go_to(copy.rest());
-        Ok(())
+    #[cold]
+    fn failure(&mut self) -> AvroError {
+        let failed = self.failed.take();
+        // Without one there was no seam, and nobody asks then.
+        failed.unwrap_or_else(|| self.writer.error(AvroErrorKind::Trailing { left: 0 }))
     }
 }
 

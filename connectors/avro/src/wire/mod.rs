@@ -10,7 +10,6 @@ mod scalars;
 mod text;
 
 pub use markers::{Array, Entry, Map, NullFirst, NullLast, Record, Single, Skip, Union};
-pub(crate) use reader::Place;
 pub use reader::{Block, Reader};
 pub use scalars::{
     BigDecimal, Boolean, Bytes, Date, Decimal, DecimalFixed, Double, Duration, Enum, Fixed, Float,

@@ -41,13 +41,6 @@ pub struct Block {
     size: Option<(i64, usize)>,
 }
 
-/// Where a reader was in a payload when it was turned to other bytes.
-#[derive(Debug)]
-pub(crate) struct Place<'b> {
-    rest: &'b [u8],
-    size: usize,
-}
-
 impl<'b> Reader<'b> {
     /// A reader of `body`, the end of a payload of `size` bytes.
     #[inline(always)]
@@ -86,26 +79,25 @@ impl<'b> Reader<'b> {
         self.rest
     }
 
-    /// Goes on in other bytes, and tells where it was. An error in them is at the position that was left.
-    pub(crate) fn turn_to(&mut self, bytes: &'b [u8]) -> Place<'b> {
-        let place = Place {
-            rest: self.rest,
-            size: self.size,
-        };
-        self.size = self.size.saturating_sub(self.rest.len()) + bytes.len();
-        self.rest = bytes;
-        place
+    /// Goes on in other bytes, the end of a payload of `size` bytes.
+    #[inline(always)]
+    pub(crate) fn turn_to(&mut self, rest: &'b [u8], size: usize) {
+        self.rest = rest;
+        self.size = size;
     }
 
-    /// Goes on where it was before it was turned to others.
-    pub(crate) fn back_to(&mut self, place: Place<'b>) {
-        Place {
-            rest: self.rest,
-            size: self.size,
-        } = place;
+    /// How many bytes of the payload were read.
+    pub(crate) fn position(&self) -> usize {
+        self.size.saturating_sub(self.rest.len())
+    }
+
+    /// The payload's size.
+    pub(crate) fn size(&self) -> usize {
+        self.size
     }
 
     /// Goes on elsewhere in the same payload: where this is what has not been read yet.
+    #[inline(always)]
     pub(crate) fn go_to(&mut self, rest: &'b [u8]) {
         self.rest = rest;
     }
@@ -124,7 +116,7 @@ impl<'b> Reader<'b> {
 
     #[inline(always)]
     pub(crate) fn error(&self, kind: AvroErrorKind) -> AvroError {
-        AvroError::new(kind, self.size.saturating_sub(self.rest.len()), self.size)
+        AvroError::new(kind, self.position(), self.size)
     }
 
     /// The next `N` bytes, as a `fixed` has them.
