@@ -67,9 +67,8 @@ pub(super) enum Make {
     LongToDouble,
     FloatToDouble,
     Blocks {
-        keys: bool,
         least: usize,
-        /// An item.
+        /// An item, and in a map its key in front.
         item: Vec<Part>,
     },
     Record {
@@ -89,18 +88,20 @@ pub(super) enum Make {
 /// Some fields of a record that is made.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Their bytes stay.
-    Copy(Fields),
+    /// Their bytes stay, and these follow.
+    Copy(Fields, Vec<u8>),
     Skip(Fields),
     Make(String, NodeId),
     Default(Vec<u8>),
 }
 
 impl Fields {
-    /// Adds the path of the value of that number to an error in it.
+    /// Adds the path of one of the values to an error in it.
     #[cold]
-    pub(super) fn named(&self, n: usize, error: AvroError) -> AvroError {
-        match self.names.get(n) {
+    pub(super) fn named(&self, failed: &Op, error: AvroError) -> AvroError {
+        // Looked for when it is needed: a loop over values counts nothing.
+        let at = self.ops.iter().position(|op| std::ptr::eq(op, failed));
+        match at.and_then(|at| self.names.get(at)) {
             Some(name) if !name.is_empty() => error.at(name),
             _ => error,
         }
@@ -249,14 +250,17 @@ impl Writer<'_> {
             Node::LongToDouble => Make::LongToDouble,
             Node::FloatToDouble => Make::FloatToDouble,
             Node::Blocks { keys, item, least } => Make::Blocks {
-                keys: *keys,
                 least: *least + usize::from(*keys),
-                item: self.item(*item),
+                item: self.item(*keys, *item),
             },
-            Node::Record { steps, recursive } => Make::Record {
-                parts: self.parts(steps),
-                recursive: *recursive,
-            },
+            Node::Record { steps, recursive } => {
+                let mut parts = Vec::new();
+                self.parts(steps, &mut parts);
+                Make::Record {
+                    parts,
+                    recursive: *recursive,
+                }
+            }
             Node::Reordered {
                 fields,
                 wanted,
@@ -284,30 +288,35 @@ impl Writer<'_> {
         })
     }
 
-    /// What is made of an item: of a record's fields where it stands, without a call.
-    fn item(&mut self, item: NodeId) -> Vec<Part> {
+    /// What is made of an item, and of its key: of a record's fields where it stands, without a call.
+    fn item(&mut self, keys: bool, item: NodeId) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if keys {
+            let (ops, names) = (vec![Op::Text], vec![String::new()]);
+            parts.push(Part::Copy(Fields { ops, names }, Vec::new()));
+        }
         match &self.nodes[item] {
             Node::Record {
                 steps,
                 recursive: false,
-            } => self.parts(steps),
-            _ => vec![Part::Make(String::new(), item)],
+            } => self.parts(steps, &mut parts),
+            _ => parts.push(Part::Make(String::new(), item)),
         }
+        parts
     }
 
     /// The fields of a record that is made, those together that stay or go together.
-    fn parts(&mut self, steps: &[Step]) -> Vec<Part> {
-        let mut parts: Vec<Part> = Vec::new();
+    fn parts(&mut self, steps: &[Step], parts: &mut Vec<Part>) {
         for step in steps {
             match step {
                 Step::Keep(name, node) if self.kept[*node] == Kept::Made => {
                     parts.push(Part::Make(name.clone(), *node));
                 }
                 Step::Keep(name, node) => {
-                    if !matches!(parts.last(), Some(Part::Copy(_))) {
-                        parts.push(Part::Copy(Fields::default()));
+                    if !matches!(parts.last(), Some(Part::Copy(_, more)) if more.is_empty()) {
+                        parts.push(Part::Copy(Fields::default(), Vec::new()));
                     }
-                    if let Some(Part::Copy(fields)) = parts.last_mut() {
+                    if let Some(Part::Copy(fields, _)) = parts.last_mut() {
                         self.push(fields, name, *node);
                     }
                 }
@@ -320,12 +329,13 @@ impl Writer<'_> {
                     }
                 }
                 Step::Default(more) => match parts.last_mut() {
-                    Some(Part::Default(bytes)) => bytes.extend_from_slice(more),
+                    Some(Part::Copy(_, bytes) | Part::Default(bytes)) => {
+                        bytes.extend_from_slice(more);
+                    }
                     _ => parts.push(Part::Default(more.clone())),
                 },
             }
         }
-        parts
     }
 }
 

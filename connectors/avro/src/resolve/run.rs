@@ -43,9 +43,9 @@ impl<'p> Runner<'p> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn each(&self, fields: &Fields, reader: &mut Reader<'_>) -> Result<(), AvroError> {
-        for (n, op) in fields.ops.iter().enumerate() {
+        for op in &fields.ops {
             if let Err(error) = self.pass(*op, reader) {
-                return Err(fields.named(n, error));
+                return Err(fields.named(op, error));
             }
         }
         Ok(())
@@ -139,7 +139,7 @@ impl<'p> Runner<'p> {
             Make::LongToFloat => out.extend_from_slice(&(reader.long()? as f32).to_le_bytes()),
             Make::LongToDouble => out.extend_from_slice(&(reader.long()? as f64).to_le_bytes()),
             Make::FloatToDouble => out.extend_from_slice(&f64::from(reader.float()?).to_le_bytes()),
-            Make::Blocks { keys, least, item } => self.blocks(*keys, *least, item, reader, out)?,
+            Make::Blocks { least, item } => self.blocks(*least, item, reader, out)?,
             Make::Record { parts, recursive } => {
                 enter(reader, *recursive)?;
                 self.parts(parts, reader, out)?;
@@ -179,10 +179,13 @@ impl<'p> Runner<'p> {
     ) -> Result<(), AvroError> {
         for part in parts {
             match part {
-                Part::Copy(fields) => {
+                Part::Copy(fields, more) => {
                     let before = reader.rest();
                     self.each(fields, reader)?;
-                    out.extend_from_slice(read(before, reader));
+                    let bytes = read(before, reader);
+                    out.reserve(bytes.len() + more.len());
+                    out.extend_from_slice(bytes);
+                    out.extend_from_slice(more);
                 }
                 Part::Skip(fields) => self.fields(fields, reader)?,
                 Part::Make(name, node) => {
@@ -232,7 +235,6 @@ impl<'p> Runner<'p> {
     /// Blocks of items, without the sizes that the writer may have written: they are others here.
     fn blocks(
         &self,
-        keys: bool,
         least: usize,
         item: &[Part],
         outer: &mut Reader<'_>,
@@ -246,11 +248,6 @@ impl<'p> Runner<'p> {
                 break;
             }
             for _ in 0..block.count {
-                if keys {
-                    let before = reader.rest();
-                    reader.bytes()?;
-                    out.extend_from_slice(read(before, reader));
-                }
                 self.parts(item, reader, out)?;
                 if out.len() > self.most {
                     return Err(reader.error(AvroErrorKind::TooLarge { most: self.most }));

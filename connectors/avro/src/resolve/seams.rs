@@ -207,8 +207,10 @@ pub(super) fn decode<'b, R: AvroRecord<'b>>(
 ) -> Result<R, AvroError> {
     // A record that failed may have left some.
     room.made.clear();
-    room.places.resize(cuts.fields.ops.len() + 1, 0);
-    room.places[0] = body.len();
+    if !cuts.fields.ops.is_empty() {
+        room.places.resize(cuts.fields.ops.len() + 1, 0);
+        room.places[0] = body.len();
+    }
     let mut seamed = Seamed {
         runner,
         seams: &cuts.all,
@@ -377,9 +379,9 @@ impl<'b> Seamed<'_, 'b> {
         reader.go_to(&self.body[self.body.len() - left..]);
         let ops = &self.fields.ops[self.known..to];
         let places = &mut self.room.places[self.known + 1..=to];
-        for (n, (op, place)) in ops.iter().zip(places).enumerate() {
+        for (op, place) in ops.iter().zip(places) {
             if let Err(error) = self.runner.pass(*op, &mut reader) {
-                return Err(self.fields.named(self.known + n, error));
+                return Err(self.fields.named(op, error));
             }
             *place = reader.rest().len();
         }
