@@ -18,7 +18,7 @@ pub use admin::{add_partitions, create_topic, delete_records, delete_topic};
 pub use embedded::{BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError};
 pub use producer::{Producer, Record};
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A topic to create.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ pub fn watermarks(brokers: &str, topic: &str, partition: i32) -> Result<(i64, i6
 /// The payloads of a partition from its first offset to its end now; a tombstone is `None`.
 ///
 /// # Errors
-/// [`ServiceError::Kafka`], also when the end is not reached within 30 s.
+/// [`ServiceError::Kafka`], also when the end is not reached within a minute.
 pub fn read_topic(
     brokers: &str,
     topic: &str,
@@ -148,7 +148,7 @@ pub fn read_topic(
             return Err(kafka_error(
                 brokers,
                 &action,
-                format!("offset {next} of {end} reached after 30 s"),
+                format!("offset {next} of {end} reached after a minute"),
             ));
         }
         if let Some(message) = consumer.poll(Duration::from_millis(100)) {

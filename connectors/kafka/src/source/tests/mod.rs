@@ -7,6 +7,7 @@ mod bytes;
 mod compacted;
 mod group;
 mod harness;
+mod hooks;
 mod members;
 mod outage;
 mod overlap;
