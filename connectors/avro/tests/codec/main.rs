@@ -9,6 +9,7 @@ mod generated;
 mod hygiene;
 mod interop;
 mod known_faults;
+mod leaves;
 mod records;
 mod seq;
 mod two_steps;

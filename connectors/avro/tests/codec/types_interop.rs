@@ -1,5 +1,6 @@
 //! Values of every type that the `apache-avro` crate encodes are decoded equal, damaged ones never end in a panic.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use apache_avro::types::Value;
@@ -10,12 +11,14 @@ use apache_avro::{
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use spate_avro::{
     AvroEnum, AvroRecord, Date, Decimal, Duration, LocalTimestampMicros, LocalTimestampMillis,
     LocalTimestampNanos, TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos,
     Uuid, decode_body,
 };
 
+use crate::leaves::{leaves, say};
 use crate::types::{All, Event, More, Node, Origin, Passed, Place, Plain, Status};
 
 pub(crate) const ALL: &str = include_str!("../schemas/all.avsc");
@@ -361,78 +364,206 @@ fn chain(node: &Node) -> Vec<i32> {
         .collect()
 }
 
+#[test]
+fn every_type_is_decoded_equal() {
+    let counted = Cell::new((0, 0));
+    let result = TestRunner::new(ProptestConfig::default()).run(&example(), |example| {
+        let (records, values) = counted.get();
+        counted.set((records + 1, values + is_decoded_equal(&example)?));
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    let (records, values) = counted.get();
+    say("apache-avro", records, values);
+}
+
+/// Compares what is decoded with what was encoded, and tells how many values that were.
+fn is_decoded_equal(example: &Example) -> Result<usize, TestCaseError> {
+    let bytes = encode(ALL, example.value());
+    let all: All<'_> = decode_body(&bytes, bytes.len()).expect("a record");
+    prop_assert_eq!(
+        (all.flag, all.small, all.big),
+        (example.flag, example.small, example.big)
+    );
+    prop_assert_eq!(
+        (all.single.to_bits(), all.double.to_bits()),
+        (example.single.to_bits(), example.double.to_bits())
+    );
+    prop_assert_eq!((all.raw, all.text), (&example.raw[..], &example.text[..]));
+    prop_assert_eq!(
+        (all.status, all.status_text),
+        (STATUSES[example.status], SYMBOLS[example.status])
+    );
+    prop_assert_eq!(all.status.symbol(), all.status_text);
+    prop_assert!(
+        all.statuses
+            .iter()
+            .eq(example.statuses.iter().map(|n| STATUSES[*n]))
+    );
+    prop_assert_eq!(
+        (all.digest, all.digest_bytes),
+        (example.digest, &example.digest[..])
+    );
+    prop_assert!(all.digests.iter().eq(&example.digests));
+    prop_assert!(all.numbers.iter().eq(example.numbers.iter().copied()));
+    prop_assert_eq!(all.nulls.len(), example.nulls);
+    prop_assert_eq!(all.ages.len(), example.ages.len());
+    prop_assert_eq!(
+        all.ages
+            .iter()
+            .map(|(key, age)| (key.to_owned(), age))
+            .collect::<BTreeMap<_, _>>(),
+        example.ages.clone()
+    );
+    let names: BTreeMap<&str, &str> = all.names.iter().copied().collect();
+    prop_assert!(
+        names.into_iter().eq(example
+            .names
+            .iter()
+            .map(|(key, name)| (&key[..], &name[..])))
+    );
+    prop_assert_eq!(
+        &all.places,
+        &example
+            .places
+            .iter()
+            .map(|(key, place)| (&key[..], place_of(place)))
+            .collect::<HashMap<_, _, _>>()
+    );
+    let origin = match &example.origin {
+        OriginExample::Nowhere => Origin::Nowhere,
+        OriginExample::Text(text) => Origin::Text(text),
+        OriginExample::Number(number) => Origin::Number(*number),
+        OriginExample::Known(symbol) => Origin::Known(STATUSES[*symbol]),
+        OriginExample::Somewhere(place) => Origin::Somewhere(place_of(place)),
+        OriginExample::Path(path) => Origin::Path(path.clone()),
+    };
+    prop_assert_eq!(&all.origin, &origin);
+    let event = |event: &Result<(String, Option<i32>), String>| match event {
+        Ok(place) => format!("{:?}", Event::Arrived(place_of(place))),
+        Err(text) => format!("{:?}", Event::Text(text)),
+    };
+    let events: Vec<String> = all
+        .events
+        .iter()
+        .map(|found| format!("{found:?}"))
+        .collect();
+    prop_assert_eq!(events, example.events.iter().map(event).collect::<Vec<_>>());
+    prop_assert_eq!(all.maybe_status, example.maybe_status.map(|n| STATUSES[n]));
+    prop_assert_eq!(&chain(&all.chain), &example.chain);
+    let [day, time] = example.ints;
+    prop_assert_eq!((all.day, all.time_millis), (Date(day), TimeMillis(time)));
+    let longs = example.longs;
+    prop_assert_eq!(
+        (all.time_micros, all.at_millis, all.at_micros, all.at_nanos),
+        (
+            TimeMicros(longs[0]),
+            TimestampMillis(longs[1]),
+            TimestampMicros(longs[2]),
+            TimestampNanos(longs[3])
+        )
+    );
+    prop_assert_eq!(
+        (
+            all.local_millis,
+            all.local_micros,
+            all.local_nanos,
+            all.only_at
+        ),
+        (
+            LocalTimestampMillis(longs[4]),
+            LocalTimestampMicros(longs[5]),
+            LocalTimestampNanos(longs[6]),
+            TimestampMicros(longs[7])
+        )
+    );
+    prop_assert_eq!(
+        (all.price, all.amount),
+        (
+            Decimal(example.price.into()),
+            Decimal(example.amount.into())
+        )
+    );
+    prop_assert_eq!(all.id, Uuid(example.id));
+    let [months, days, millis] = example.span;
+    prop_assert_eq!(
+        all.span,
+        Duration {
+            months,
+            days,
+            millis
+        }
+    );
+    prop_assert_eq!(
+        all.maybe_price,
+        example.maybe_price.map(|price| Decimal(price.into()))
+    );
+    prop_assert!(
+        all.prices
+            .iter()
+            .map(|(key, price)| (key.clone(), price.0))
+            .eq(example
+                .prices
+                .iter()
+                .map(|(key, price)| (key.clone(), i128::from(*price))))
+    );
+    prop_assert!(
+        all.days
+            .iter()
+            .eq(example.days.iter().map(|day| Date(*day)))
+    );
+
+    let plain: Plain = decode_body(&bytes, bytes.len()).expect("a record");
+    prop_assert_eq!(&plain.status, SYMBOLS[example.status]);
+    prop_assert!(plain.statuses.iter().copied().eq(all.statuses));
+    prop_assert_eq!(
+        (&plain.digest[..], &plain.digests),
+        (&example.digest[..], &example.digests)
+    );
+    prop_assert!(
+        plain
+            .ages
+            .iter()
+            .map(|(key, age)| (key.clone(), *age))
+            .eq(example
+                .ages
+                .iter()
+                .map(|(key, age)| (key.clone(), i64::from(*age))))
+    );
+    prop_assert_eq!(
+        &plain.names,
+        &example
+            .names
+            .clone()
+            .into_iter()
+            .collect::<HashMap<_, _, _>>()
+    );
+    prop_assert_eq!(chain(&plain.chain), example.chain.as_slice());
+    prop_assert_eq!(
+        (
+            plain.day,
+            plain.time_micros,
+            plain.local_nanos,
+            plain.only_at
+        ),
+        (day, longs[0], longs[6], longs[7])
+    );
+    prop_assert_eq!(plain.amount, example.amount.to_be_bytes());
+    prop_assert_eq!(plain.id, Uuid(example.id).to_string());
+    prop_assert_eq!(plain.span[8..].to_vec(), millis.to_le_bytes());
+    prop_assert!(
+        plain
+            .days
+            .iter()
+            .copied()
+            .eq(example.days.iter().map(|day| i64::from(*day)))
+    );
+
+    let _: Passed = decode_body(&bytes, bytes.len()).expect("everything can be passed over");
+    Ok(leaves(&all).lines().count())
+}
+
 proptest! {
-    #[test]
-    fn every_type_is_decoded_equal(example in example()) {
-        let bytes = encode(ALL, example.value());
-        let all: All<'_> = decode_body(&bytes, bytes.len()).expect("a record");
-        prop_assert_eq!((all.flag, all.small, all.big), (example.flag, example.small, example.big));
-        prop_assert_eq!((all.single.to_bits(), all.double.to_bits()), (example.single.to_bits(), example.double.to_bits()));
-        prop_assert_eq!((all.raw, all.text), (&example.raw[..], &example.text[..]));
-        prop_assert_eq!((all.status, all.status_text), (STATUSES[example.status], SYMBOLS[example.status]));
-        prop_assert_eq!(all.status.symbol(), all.status_text);
-        prop_assert!(all.statuses.iter().eq(example.statuses.iter().map(|n| STATUSES[*n])));
-        prop_assert_eq!((all.digest, all.digest_bytes), (example.digest, &example.digest[..]));
-        prop_assert!(all.digests.iter().eq(&example.digests));
-        prop_assert!(all.numbers.iter().eq(example.numbers.iter().copied()));
-        prop_assert_eq!(all.nulls.len(), example.nulls);
-        prop_assert_eq!(all.ages.len(), example.ages.len());
-        prop_assert_eq!(all.ages.iter().map(|(key, age)| (key.to_owned(), age)).collect::<BTreeMap<_, _>>(), example.ages.clone());
-        let names: BTreeMap<&str, &str> = all.names.iter().copied().collect();
-        prop_assert!(names.into_iter().eq(example.names.iter().map(|(key, name)| (&key[..], &name[..]))));
-        prop_assert_eq!(&all.places, &example.places.iter().map(|(key, place)| (&key[..], place_of(place))).collect::<HashMap<_, _, _>>());
-        let origin = match &example.origin {
-            OriginExample::Nowhere => Origin::Nowhere,
-            OriginExample::Text(text) => Origin::Text(text),
-            OriginExample::Number(number) => Origin::Number(*number),
-            OriginExample::Known(symbol) => Origin::Known(STATUSES[*symbol]),
-            OriginExample::Somewhere(place) => Origin::Somewhere(place_of(place)),
-            OriginExample::Path(path) => Origin::Path(path.clone()),
-        };
-        prop_assert_eq!(&all.origin, &origin);
-        let event = |event: &Result<(String, Option<i32>), String>| match event {
-            Ok(place) => format!("{:?}", Event::Arrived(place_of(place))),
-            Err(text) => format!("{:?}", Event::Text(text)),
-        };
-        let events: Vec<String> = all.events.iter().map(|found| format!("{found:?}")).collect();
-        prop_assert_eq!(events, example.events.iter().map(event).collect::<Vec<_>>());
-        prop_assert_eq!(all.maybe_status, example.maybe_status.map(|n| STATUSES[n]));
-        prop_assert_eq!(&chain(&all.chain), &example.chain);
-        let [day, time] = example.ints;
-        prop_assert_eq!((all.day, all.time_millis), (Date(day), TimeMillis(time)));
-        let longs = example.longs;
-        prop_assert_eq!(
-            (all.time_micros, all.at_millis, all.at_micros, all.at_nanos),
-            (TimeMicros(longs[0]), TimestampMillis(longs[1]), TimestampMicros(longs[2]), TimestampNanos(longs[3]))
-        );
-        prop_assert_eq!(
-            (all.local_millis, all.local_micros, all.local_nanos, all.only_at),
-            (LocalTimestampMillis(longs[4]), LocalTimestampMicros(longs[5]), LocalTimestampNanos(longs[6]), TimestampMicros(longs[7]))
-        );
-        prop_assert_eq!((all.price, all.amount), (Decimal(example.price.into()), Decimal(example.amount.into())));
-        prop_assert_eq!(all.id, Uuid(example.id));
-        let [months, days, millis] = example.span;
-        prop_assert_eq!(all.span, Duration { months, days, millis });
-        prop_assert_eq!(all.maybe_price, example.maybe_price.map(|price| Decimal(price.into())));
-        prop_assert!(all.prices.iter().map(|(key, price)| (key.clone(), price.0)).eq(example.prices.iter().map(|(key, price)| (key.clone(), i128::from(*price)))));
-        prop_assert!(all.days.iter().eq(example.days.iter().map(|day| Date(*day))));
-
-        let plain: Plain = decode_body(&bytes, bytes.len()).expect("a record");
-        prop_assert_eq!(&plain.status, SYMBOLS[example.status]);
-        prop_assert!(plain.statuses.iter().copied().eq(all.statuses));
-        prop_assert_eq!((&plain.digest[..], &plain.digests), (&example.digest[..], &example.digests));
-        prop_assert!(plain.ages.iter().map(|(key, age)| (key.clone(), *age)).eq(example.ages.iter().map(|(key, age)| (key.clone(), i64::from(*age)))));
-        prop_assert_eq!(&plain.names, &example.names.clone().into_iter().collect::<HashMap<_, _, _>>());
-        prop_assert_eq!(chain(&plain.chain), example.chain);
-        prop_assert_eq!((plain.day, plain.time_micros, plain.local_nanos, plain.only_at), (day, longs[0], longs[6], longs[7]));
-        prop_assert_eq!(plain.amount, example.amount.to_be_bytes());
-        prop_assert_eq!(plain.id, Uuid(example.id).to_string());
-        prop_assert_eq!(plain.span[8..].to_vec(), millis.to_le_bytes());
-        prop_assert!(plain.days.iter().copied().eq(example.days.iter().map(|day| i64::from(*day))));
-
-        let _: Passed = decode_body(&bytes, bytes.len()).expect("everything can be passed over");
-    }
-
     #[test]
     fn a_payload_of_every_type_that_is_cut_or_goes_on_is_an_error(example in example(), cut in any::<prop::sample::Index>()) {
         let bytes = encode(ALL, example.value());

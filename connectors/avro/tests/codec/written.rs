@@ -7,6 +7,7 @@ use spate_avro::{
     TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos, decode_body,
 };
 
+use crate::leaves::{compare, given, say};
 use crate::types::{All, Event, Node, Origin, Place, Plain, Status};
 
 fn payloads(hex: &str) -> Vec<Vec<u8>> {
@@ -149,4 +150,26 @@ fn what_avro_for_python_wrote_is_what_it_was_given() {
     };
     is_the_first(first);
     is_the_second(second);
+}
+
+fn are_the_drawn(writer: &str, hex: &str) {
+    let (payloads, given) = (payloads(hex), given());
+    assert_eq!(payloads.len(), given.len());
+    let mut values = 0;
+    for (n, (bytes, given)) in payloads.iter().zip(&given).enumerate() {
+        let what = format!("{writer}, record {n}");
+        let all = decode_body::<All<'_>>(bytes, bytes.len());
+        let all = all.unwrap_or_else(|error| panic!("{what}: {error}"));
+        values += compare(&all, given, &what);
+    }
+    say(writer, payloads.len(), values);
+}
+
+#[test]
+fn every_value_that_others_wrote_is_read_back_equal() {
+    are_the_drawn("fastavro", include_str!("../written/drawn.fastavro.hex"));
+    are_the_drawn(
+        "Avro for Python",
+        include_str!("../written/drawn.python.hex"),
+    );
 }

@@ -1,8 +1,10 @@
-"""Writes the payloads of `fastavro.hex` and `python.hex`: values of every type as two other implementations encode them.
+"""Writes what two other implementations make of values of every type of `../schemas/all.avsc`.
 
-    python3 -m venv v && v/bin/pip install fastavro==1.13.1 avro==1.12.2 && v/bin/python write.py
+    python3 -m venv v && v/bin/pip install fastavro==1.13.1 avro==1.12.2 cramjam==2.14.0 backports.zstd==1.8.0 && v/bin/python write.py
 
-Each line is one record of `../schemas/all.avsc`, without a frame. What is in it stands in `../codec/written.rs`, by hand.
+`fastavro.hex` and `python.hex`: a record in each line, without a frame; what is in it stands in `../codec/written.rs`, by hand.
+`drawn.fastavro.hex` and `drawn.python.hex`: records that are drawn here; `drawn.txt` has a line for each of their values, and an empty one
+behind each record. `drawn.CODEC.avro`: the same records in container files of fastavro's.
 """
 
 import datetime
@@ -10,6 +12,8 @@ import decimal
 import io
 import json
 import pathlib
+import random
+import struct
 import uuid
 
 import avro.io
@@ -89,3 +93,118 @@ lines += with_fastavro([rich], fastavro.parse_schema(json.loads(text)))
 (here / "fastavro.hex").write_text("".join(line.hex() + "\n" for line in lines))
 lines = with_python(plain, avro.schema.parse(json.dumps(schema)))
 (here / "python.hex").write_text("".join(line.hex() + "\n" for line in lines))
+
+# Drawn records, and their values one by one.
+draw = random.Random(1)
+STATUSES = ["NEW", "PAID", "IN_TRANSIT"]
+ALPHABET = "ab z\u00fc\u4e1c\U0001f600"
+
+
+def text_of(most):
+    return "".join(draw.choice(ALPHABET) for _ in range(draw.randint(0, most)))
+
+
+def number(bits):
+    edge = draw.choice([None, None, None, -(1 << bits - 1), (1 << bits - 1) - 1])
+    return draw.getrandbits(bits) - (1 << bits - 1) >> draw.randrange(bits) if edge is None else edge
+
+
+def list_of(item, most=4):
+    return [item() for _ in range(draw.randint(0, most))]
+
+
+def map_of(value, most=4):
+    return {text_of(5): value() for _ in range(draw.randint(0, most))}
+
+
+def maybe(value):
+    return value() if draw.random() < 0.6 else None
+
+
+def place():
+    return {"city": text_of(8), "zip": maybe(lambda: number(32))}
+
+
+def chain():
+    end = None
+    for _ in range(draw.randint(0, 5)):
+        end = {"value": number(32), "next": end}
+    return {"value": number(32), "next": end}
+
+
+def decimal_bytes(unscaled):
+    return unscaled.to_bytes((unscaled.bit_length() + 8) // 8, "big", signed=True)
+
+
+def price():
+    return decimal_bytes(draw.randint(-999_999_999, 999_999_999) >> draw.randrange(30))
+
+
+def single():
+    return struct.unpack("<f", struct.pack("<f", draw.uniform(-1e6, 1e6)))[0]
+
+
+def record():
+    origin = draw.choice([
+        lambda: None, lambda: text_of(5), lambda: number(32), place, lambda: list_of(lambda: number(64), 5),
+    ])
+    return {
+        "nothing": None, "flag": draw.random() < 0.5, "small": number(32), "big": number(64), "single": single(),
+        "double": draw.uniform(-1e300, 1e300), "raw": draw.randbytes(draw.randrange(20)), "text": text_of(40),
+        "status": draw.choice(STATUSES), "status_text": draw.choice(STATUSES), "statuses": list_of(lambda: draw.choice(STATUSES)),
+        "digest": draw.randbytes(4), "digest_bytes": draw.randbytes(4), "digests": list_of(lambda: draw.randbytes(4)),
+        "numbers": list_of(lambda: number(64), 20), "nulls": list_of(lambda: None, 9), "ages": map_of(lambda: number(32)),
+        "names": map_of(lambda: text_of(5)), "places": map_of(place), "origin": origin(),
+        "events": list_of(lambda: draw.choice([place, lambda: text_of(5)])()), "maybe_status": maybe(lambda: draw.choice(STATUSES)),
+        "chain": chain(), "day": number(32), "time_millis": number(32), "time_micros": number(64), "at_millis": number(64),
+        "at_micros": number(64), "at_nanos": number(64), "local_millis": number(64), "local_micros": number(64), "local_nanos": number(64),
+        "price": price(), "amount": draw.randint(-10**18 + 1, 10**18 - 1).to_bytes(8, "big", signed=True),
+        "id": str(uuid.UUID(int=draw.getrandbits(128))), "span": draw.randbytes(12), "maybe_price": maybe(price),
+        "prices": map_of(price), "days": list_of(lambda: number(32)), "only_at": number(64),
+    }
+
+
+DECIMALS = ("price", "amount", "maybe_price", "prices")
+
+
+def lines_of(path, value, field):
+    """A line for each value, in the order of the fields; entries of maps by their keys."""
+    if value is None:
+        yield f"{path} null"
+    elif isinstance(value, bool):
+        yield f"{path} {str(value).lower()}"
+    elif isinstance(value, float):
+        kind = "<f" if field == "single" else "<d"
+        yield f"{path} {struct.pack(kind, value)[::-1].hex()}"
+    elif isinstance(value, (int, str)):
+        yield f"{path} {value}"
+    elif isinstance(value, bytes) and field in DECIMALS:
+        yield f"{path} {int.from_bytes(value, 'big', signed=True)}"
+    elif isinstance(value, bytes):
+        yield f"{path} {value.hex()}"
+    elif isinstance(value, list):
+        yield f"{path} {len(value)}"
+        for n, item in enumerate(value):
+            yield from lines_of(f"{path}[{n}]", item, field)
+    elif field in ("ages", "names", "places", "prices") and set(value) != {"city", "zip"}:
+        yield f"{path} {len(value)}"
+        for key in sorted(value, key=lambda key: key.encode()):
+            yield from lines_of(f"{path}{{{key}}}", value[key], field)
+    else:
+        for name, inner in value.items():
+            yield from lines_of(f"{path}.{name}", inner, field)
+
+
+drawn = [record() for _ in range(150)]
+with open(here / "drawn.txt", "w", newline="\n") as file:
+    for one in drawn:
+        for name, value in one.items():
+            file.writelines(line + "\n" for line in lines_of(name, value, name))
+        file.write("\n")
+payloads = list(with_fastavro(drawn, fastavro.parse_schema(schema)))
+(here / "drawn.fastavro.hex").write_text("".join(line.hex() + "\n" for line in payloads))
+payloads = list(with_python(drawn, avro.schema.parse(json.dumps(schema))))
+(here / "drawn.python.hex").write_text("".join(line.hex() + "\n" for line in payloads))
+for codec in ("null", "deflate", "snappy", "zstandard", "bzip2", "xz"):
+    with open(here / f"drawn.{codec}.avro", "wb") as file:
+        fastavro.writer(file, fastavro.parse_schema(json.loads(text)), drawn[:40], codec=codec, sync_interval=4000)
