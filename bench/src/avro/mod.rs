@@ -13,6 +13,7 @@ mod recorded;
 mod rounds;
 mod shared;
 mod table;
+mod values;
 mod variants;
 
 use std::collections::BTreeMap;

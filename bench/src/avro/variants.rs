@@ -2,7 +2,7 @@
 
 use super::orders::Kind;
 use super::shared::Pass;
-use super::{Error, hand, ours};
+use super::{Error, hand, ours, values};
 
 /// A variant.
 #[derive(Clone, Copy)]
@@ -43,6 +43,7 @@ pub(crate) const VARIANTS: &[Variant] = variants! {
     "not_ascii" Abroad ours::full, vs "hand_not_ascii", "ours: all fields, no text is ASCII";
     "hand_sized_blocks" Sized hand::tuned::full, vs "hand_sized_blocks", "by hand, tuned: all fields, blocks with sizes";
     "sized_blocks" Sized ours::full, vs "hand_sized_blocks", "ours: all fields, blocks with sizes";
+    "values" Plain values::full, vs "full", "ours: all fields, without a compiled schema";
 };
 
 impl Variant {
