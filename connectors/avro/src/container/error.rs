@@ -44,6 +44,9 @@ pub enum ContainerError {
         /// What the codec said.
         reason: String,
     },
+    /// The schema that the file was written with cannot be used.
+    #[error("the file's schema cannot be used: {0}")]
+    Schema(#[from] crate::SchemaError),
     /// Written with another schema than the compiled one.
     #[error("the file's schema is not that of `{record}`: {message}")]
     OtherSchema {

@@ -15,9 +15,14 @@ use std::io::{BufRead, Read};
 
 pub use codec::Codec;
 pub use error::ContainerError;
-pub use records::{Block, Records};
+#[cfg(feature = "value")]
+pub use records::Values;
+pub use records::{Block, Records, Resolved};
 
 use crate::AvroRecord;
+use crate::Resolution;
+#[cfg(feature = "value")]
+use crate::value::ValueReader;
 use spate_avro_schema::parse;
 
 /// How a file begins.
@@ -40,6 +45,25 @@ const BLOCK_BYTES: u64 = 256 << 20;
 ///     container.expect::<R>()?;
 ///     let Some(block) = container.next_block(buffer)? else { return Ok(0) };
 ///     Ok(block.count())
+/// }
+/// ```
+///
+/// A file of another writer is read by the [`resolution`](Container::resolution) of its schema:
+///
+/// ```
+/// use spate_avro::AvroRecord;
+/// use spate_avro::container::{Container, ContainerError};
+/// use spate_runtime::scratch::Scratch;
+///
+/// fn read<'b, R: AvroRecord<'b>>(
+///     file: impl std::io::BufRead,
+///     buffer: &'b mut Vec<u8>,
+///     scratch: &'b Scratch,
+/// ) -> Result<Vec<R>, Box<dyn std::error::Error>> {
+///     let mut container = Container::open(file)?;
+///     let mut resolution = container.resolution::<R>()?;
+///     let Some(block) = container.next_block(buffer)? else { return Ok(Vec::new()) };
+///     Ok(block.resolved(&mut resolution, scratch).collect::<Result<_, _>>()?)
 /// }
 /// ```
 #[derive(Debug)]
@@ -109,6 +133,27 @@ impl<I: BufRead> Container<I> {
             None => Ok(()),
             Some(difference) => Err(other(format!("it differs {difference}"))),
         }
+    }
+
+    /// How records of the file become records of `R`, for [`Block::resolved`]: the file may have been written with an older or newer schema. Where it is the very
+    /// schema ([`expect`](Container::expect)), [`Block::records`] is faster.
+    ///
+    /// # Errors
+    /// No record of the file can be read as `R`: says why, by the field's path.
+    pub fn resolution<'b, R: AvroRecord<'b>>(&self) -> Result<Resolution, ContainerError> {
+        Resolution::new::<R>(&self.schema).map_err(|error| ContainerError::OtherSchema {
+            record: R::NAME,
+            message: error.to_string(),
+        })
+    }
+
+    /// Reads records of the file into values, for [`Block::values`], whatever its schema is.
+    ///
+    /// # Errors
+    /// The schema is not valid.
+    #[cfg(feature = "value")]
+    pub fn value_reader(&self) -> Result<ValueReader, ContainerError> {
+        Ok(ValueReader::new(&self.schema)?)
     }
 
     /// Reads the next block into `buffer`; `None` at the end of the file. Blocks without records are passed over.

@@ -33,6 +33,8 @@ use self::seams::Cuts;
 pub(crate) use self::seams::Room;
 use crate::error::AvroError;
 use crate::record::AvroRecord;
+#[cfg(feature = "container")]
+use crate::wire::Reader;
 
 /// How records of a writer's schema become records of a compiled one: what the `avro` stage does by itself, for those who read Avro otherwise.
 ///
@@ -97,6 +99,22 @@ impl Resolution {
         );
         self.resolver.decode(body, size, &mut self.room, scratch)
     }
+
+    /// Reads the record at the front of a reader, which goes on behind it.
+    #[cfg(feature = "container")]
+    pub(crate) fn next<'b, R: AvroRecord<'b>>(
+        &mut self,
+        reader: &mut Reader<'b>,
+        scratch: &'b Scratch,
+    ) -> Result<R, AvroError> {
+        let before = reader.rest();
+        let mut end = reader.fork();
+        self.resolver.pass(&mut end)?;
+        let body = &before[..before.len() - end.rest().len()];
+        let record = self.decode(body, reader.position() + body.len(), scratch)?;
+        reader.skip(body.len())?;
+        Ok(record)
+    }
 }
 
 /// What is known of a writer's schema: how its records are read by the compiled one.
@@ -140,7 +158,14 @@ impl Resolver {
         room: &mut Room,
         scratch: &'b Scratch,
     ) -> Result<R, AvroError> {
-        let runner = Runner::new(&self.program, size);
+        let runner = Runner::new(&self.program, body.len());
         seams::decode(runner, &self.cuts, body, size, room, scratch)
+    }
+
+    /// Passes a record of the writer's over.
+    #[cfg(feature = "container")]
+    fn pass(&self, reader: &mut Reader<'_>) -> Result<(), AvroError> {
+        let runner = Runner::new(&self.program, reader.rest().len());
+        runner.pass(self.program.ops[self.program.root], reader)
     }
 }

@@ -82,6 +82,17 @@ impl ValueReader {
             .map_err(|reason| ReadError::Library { reason })
     }
 
+    /// The record at the front of a reader, which goes on behind it.
+    #[cfg(feature = "container")]
+    pub(crate) fn next(&self, reader: &mut Reader<'_>) -> Result<Value, ReadError> {
+        let before = reader.rest();
+        let nested = self.layout.check(reader)?;
+        let body = &before[..before.len() - reader.rest().len()];
+        self.library
+            .decode(&self.layout, body, nested)
+            .map_err(|reason| ReadError::Library { reason })
+    }
+
     /// The schema's fingerprint by the specification.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.canonical.fingerprint()

@@ -264,6 +264,20 @@ fn values_of_what_fastavro_and_avro_for_python_wrote_are_the_compiled_decoders()
 }
 
 #[test]
+fn values_of_what_they_drew_are_the_compiled_decoders() {
+    let drawn = [
+        include_str!("../written/drawn.fastavro.hex"),
+        include_str!("../written/drawn.python.hex"),
+    ];
+    for line in drawn.into_iter().flat_map(str::lines) {
+        let byte = |at| u8::from_str_radix(&line[at..at + 2], 16).expect("digits");
+        let payload: Vec<u8> = (0..line.len()).step_by(2).map(byte).collect();
+        assert!(READER.read(&payload).is_ok());
+        agree(&payload);
+    }
+}
+
+#[test]
 fn values_of_the_kept_corpus_are_the_compiled_decoders_or_its_errors() {
     let kept = kept("decode");
     assert!(!kept.is_empty());

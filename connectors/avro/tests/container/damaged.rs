@@ -80,7 +80,7 @@ fn block(count: i64, size: i64, content: &[u8], codec: &str) -> Vec<u8> {
     file
 }
 
-fn long(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn long(out: &mut Vec<u8>, value: i64) {
     let mut left = (value << 1 ^ value >> 63) as u64;
     while left >= 0x80 {
         out.push(left as u8 | 0x80);

@@ -9,6 +9,7 @@ mod leaves;
 #[path = "../codec/types.rs"]
 #[allow(dead_code)]
 mod types;
+mod writers;
 
 use std::io::BufRead;
 
