@@ -359,6 +359,12 @@ fn records_that_contain_themselves_are_resolved_to_any_depth_but_a_bounded_one()
     );
     let error = ours(&with, without, &deep).expect_err("too deep");
     assert!(error.contains("nested more than"), "{error}");
+    // Through an array, whose items stand where the array does.
+    let tree = record(r#"{"name":"kids","type":{"type":"array","items":"R"}}"#);
+    let (with, nested) = (with.replace(&writer, &tree), [2u8].repeat(100_000));
+    assert!(ours(&with, without, &[2, 0, 0, 6]).is_ok());
+    let error = ours(&with, without, &nested).expect_err("too deep");
+    assert!(error.contains("nested more than"), "{error}");
 }
 
 #[test]
