@@ -35,6 +35,7 @@ mod sync;
 pub mod telemetry;
 mod thread;
 pub mod time;
+pub mod value;
 
 pub use error::StageError;
 pub use output::{Output, SinkOutput};

@@ -16,3 +16,4 @@ pub use row::column;
 pub use row::{Date, DateTime, DateTime64Millis, Row, Slots, StoreError, StoredAs, types};
 pub use spate_runtime::error::RowError;
 pub use spate_runtime::sink::Column;
+pub use spate_runtime::value::{Decimal, TimestampMicros, TimestampMillis, TimestampNanos, Uuid};

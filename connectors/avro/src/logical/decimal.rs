@@ -1,68 +1,10 @@
 //! Decimals: an unscaled two's complement number, big endian, and how many of its digits stand behind the point.
 
-use std::fmt;
+use spate_runtime::value::{BigDecimal, Decimal};
 
 use crate::error::AvroErrorKind;
 use crate::from_wire::{FromWire, from_wire};
 use crate::wire::{self, Reader, Scalar};
-
-/// A `decimal` with `SCALE` digits behind the point, which has to be the schema's: `Decimal(-1230)` with a scale of 2 is -12.30.
-///
-/// It holds up to 38 digits. A value that needs more than 128 bits, or more digits than the schema's precision, is an error
-/// of its record. A value of no bytes is zero: some writers write zero so.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Decimal<const SCALE: u32>(pub i128);
-
-/// A `big-decimal`: a number that brings its scale with it. `unscaled` times ten to the power of `-scale`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct BigDecimal {
-    /// All digits as one number.
-    pub unscaled: i128,
-    /// How many of them stand behind the point; below zero, how many zeros follow.
-    pub scale: i32,
-}
-
-impl<const SCALE: u32> From<Decimal<SCALE>> for i128 {
-    /// All digits as one number.
-    fn from(decimal: Decimal<SCALE>) -> i128 {
-        decimal.0
-    }
-}
-
-/// As it is written: `-12.30`.
-impl<const SCALE: u32> fmt::Display for Decimal<SCALE> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        written(self.0, SCALE as usize, f)
-    }
-}
-
-/// As it is written, `-12.30`; with a scale below zero or of more than 64 as `-1230e2`: the writer chooses the scale.
-impl fmt::Display for BigDecimal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 64;
-        match usize::try_from(self.scale) {
-            Ok(scale) if scale <= LONGEST => written(self.unscaled, scale, f),
-            _ => write!(f, "{}e{}", self.unscaled, -i64::from(self.scale)),
-        }
-    }
-}
-
-fn written(unscaled: i128, scale: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let digits = unscaled.unsigned_abs().to_string();
-    let digits = format!("{digits:0>width$}", width = scale + 1);
-    let (whole, behind) = digits.split_at(digits.len() - scale);
-    let sign = if unscaled < 0 { "-" } else { "" };
-    match behind {
-        "" => write!(f, "{sign}{whole}"),
-        behind => write!(f, "{sign}{whole}.{behind}"),
-    }
-}
-
-impl<const SCALE: u32> fmt::Debug for Decimal<SCALE> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
 
 /// The number that the bytes stand for, if it has no more than 128 bits. Sign bytes that say nothing are passed over.
 #[inline]
@@ -241,22 +183,5 @@ mod tests {
             number::<64>(&[1; 17]),
             Err(AvroErrorKind::DecimalWidth { bytes: 17 })
         );
-    }
-
-    #[test]
-    fn decimals_are_written_with_their_point() {
-        assert_eq!(Decimal::<2>(-1230).to_string(), "-12.30");
-        assert_eq!(Decimal::<2>(-5).to_string(), "-0.05");
-        assert_eq!(Decimal::<0>(7).to_string(), "7");
-        assert_eq!(Decimal::<3>(0).to_string(), "0.000");
-        assert_eq!(
-            Decimal::<38>(i128::MIN).to_string(),
-            "-1.70141183460469231731687303715884105728"
-        );
-        let big = |unscaled, scale| BigDecimal { unscaled, scale }.to_string();
-        assert_eq!(big(-1230, 2), "-12.30");
-        assert_eq!(big(12, 0), "12");
-        assert_eq!(big(12, -3), "12e3");
-        assert_eq!(big(12, i32::MAX), "12e-2147483647", "no room for its zeros");
     }
 }

@@ -15,12 +15,10 @@ mod times;
 mod uuid;
 
 pub(crate) use decimal::unscaled;
-pub use decimal::{BigDecimal, Decimal};
 #[cfg(feature = "value")]
 pub(crate) use decimal::{big_decimal, number_of};
 pub use duration::Duration;
-pub use times::{
-    Date, LocalTimestampMicros, LocalTimestampMillis, LocalTimestampNanos, TimeMicros, TimeMillis,
-    TimestampMicros, TimestampMillis, TimestampNanos,
+pub use spate_runtime::value::{
+    BigDecimal, Date, Decimal, LocalTimestampMicros, LocalTimestampMillis, LocalTimestampNanos,
+    TimeMicros, TimeMillis, TimestampMicros, TimestampMillis, TimestampNanos, Uuid,
 };
-pub use uuid::Uuid;

@@ -5,6 +5,7 @@
 //! accepts, and its bytes, is said by [`StoredAs`]. Names and types of the columns go to the server with every insert
 //! (the sink writes them), so a table that was altered since is refused and never misread.
 
+mod meanings;
 mod slots;
 mod stored;
 pub mod types;

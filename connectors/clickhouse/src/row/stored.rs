@@ -19,6 +19,40 @@ pub enum StoreError {
         /// The time.
         millis: i64,
     },
+    /// A point in time that the column's precision and the years of the server have no number for.
+    #[error(
+        "{value} {unit} since 1970 is outside the years that a DateTime64({precision}) holds: 1900 to 2299, to 2262 in nanoseconds; another unit?"
+    )]
+    Timestamp {
+        /// The time.
+        value: i64,
+        /// Its unit.
+        unit: &'static str,
+        /// The column's precision.
+        precision: u8,
+    },
+    /// A day outside of those that the column holds.
+    #[error(
+        "day {days} since 1970-01-01 is outside the days {first} to {last} that the column holds"
+    )]
+    Date {
+        /// The day.
+        days: i32,
+        /// The column's first day.
+        first: i32,
+        /// Its last day.
+        last: i32,
+    },
+    /// A decimal of more digits than the column's.
+    #[error(
+        "{unscaled}, the decimal without its point, has more than the {precision} digits that the column holds"
+    )]
+    Decimal {
+        /// All digits as one number.
+        unscaled: i128,
+        /// The digits of the column.
+        precision: u32,
+    },
 }
 
 /// A Rust type that a column of type `M` stores as it is: nothing is rounded, cut or wrapped.
@@ -27,7 +61,8 @@ pub enum StoreError {
     label = "the column's type is `{M}`",
     note = "columns store the Rust type of the same width: `UInt64` a `u64`, `Float32` an `f32`, `Bool` a `bool`; convert with `as`, `try_into` or `From` before",
     note = "`String` stores `&str`, `String`, `&[u8]`, `Vec<u8>`; `FixedString(N)` a `[u8; N]`; `Array(T)` a `Vec` or a slice",
-    note = "`Date`, `DateTime` and `DateTime64(3)` store the types `Date`, `DateTime` and `DateTime64Millis` of `spate::clickhouse`; `Nullable(T)` what `T` stores, or an `Option` of it"
+    note = "`UUID`, `Decimal(P, S)`, `Date32` and `DateTime64(P)` store what Avro's decoder reads: `Uuid`, `Decimal<S>`, `Date`, and `TimestampMillis` .. of a unit that is no finer than the column's",
+    note = "`Date`, `DateTime` and `DateTime64(3)` also store the types `Date`, `DateTime` and `DateTime64Millis` of `spate::clickhouse`; `Nullable(T)` what `T` stores, or an `Option` of it"
 )]
 pub trait StoredAs<M> {
     /// How many bytes [`store`](StoredAs::store) writes at most.
@@ -102,6 +137,8 @@ macro_rules! stored {
         }
     )*};
 }
+
+pub(super) use stored;
 
 macro_rules! numbers {
     ($($ty:ident $marker:ident;)*) => {

@@ -10,7 +10,7 @@ macro_rules! plain {
     )*};
 }
 
-plain! { Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64 String Date DateTime }
+plain! { Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64 String Date Date32 DateTime UUID }
 
 /// `FixedString(N)`.
 #[derive(Debug)]
@@ -19,6 +19,10 @@ pub struct FixedString<const N: usize>;
 /// `DateTime64(P)`.
 #[derive(Debug)]
 pub struct DateTime64<const P: u8>;
+
+/// `Decimal(P, S)`.
+#[derive(Debug)]
+pub struct Decimal<const P: u32, const S: u32>;
 
 /// `Nullable(T)`.
 #[derive(Debug)]

@@ -357,7 +357,8 @@ fn marker(ty: &ColumnType) -> TokenStream {
         }
         ColumnType::FixedString(length) => quote!(#types::FixedString<#length>),
         ColumnType::DateTime(_) => quote!(#types::DateTime),
-        ColumnType::DateTime64Millis(_) => quote!(#types::DateTime64<3>),
+        ColumnType::DateTime64(precision, _) => quote!(#types::DateTime64<#precision>),
+        ColumnType::Decimal(precision, scale) => quote!(#types::Decimal<#precision, #scale>),
         ColumnType::Nullable(inner) => {
             let inner = marker(inner);
             quote!(#types::Nullable<#inner>)

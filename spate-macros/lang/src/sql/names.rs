@@ -3,24 +3,29 @@
 use crate::diagnostic::suggest;
 
 /// Types without parameters.
-pub(super) const PLAIN: [&str; 13] = [
+pub(super) const PLAIN: [&str; 15] = [
     "Bool", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32",
-    "Float64", "String", "Date",
+    "Float64", "String", "Date", "Date32", "UUID",
 ];
 
 /// Types with parameters that rows can be written to.
-const WITH_PARAMETERS: [&str; 6] = [
+const WITH_PARAMETERS: [&str; 11] = [
     "FixedString",
     "DateTime",
     "DateTime64",
     "Nullable",
     "LowCardinality",
     "Array",
+    "Decimal",
+    "Decimal32",
+    "Decimal64",
+    "Decimal128",
+    "Decimal256",
 ];
 
 /// Types of the server that rows cannot be written to yet, and spellings of types that it knows besides. A name that is like one
 /// that is known, and not one of these, is a slip.
-const LATER: [&str; 75] = [
+const LATER: [&str; 68] = [
     "AggregateFunction",
     "BFloat16",
     "BINARY",
@@ -29,14 +34,8 @@ const LATER: [&str; 75] = [
     "BYTEA",
     "CHARACTER",
     "CLOB",
-    "Date32",
     "DateTime32",
     "DEC",
-    "Decimal",
-    "Decimal128",
-    "Decimal256",
-    "Decimal32",
-    "Decimal64",
     "Dynamic",
     "Enum",
     "Enum16",
@@ -91,7 +90,6 @@ const LATER: [&str; 75] = [
     "UInt128",
     "UInt256",
     "UNSIGNED",
-    "UUID",
     "VARBINARY",
     "VARCHAR2",
     "Variant",
@@ -107,15 +105,21 @@ pub(super) fn slip(name: &str) -> Option<&'static str> {
 }
 
 /// Spellings that the server translates, in lower case.
-pub(super) const ALIASES: [(&str, &str); 20] = [
+pub(super) const ALIASES: [(&str, &str); 26] = [
     ("bigint", "Int64"),
     ("blob", "String"),
     ("bool", "Bool"),
     ("boolean", "Bool"),
     ("char", "String"),
     ("date", "Date"),
+    ("date32", "Date32"),
     ("datetime", "DateTime"),
     ("datetime64", "DateTime64"),
+    ("decimal", "Decimal"),
+    ("decimal32", "Decimal32"),
+    ("decimal64", "Decimal64"),
+    ("decimal128", "Decimal128"),
+    ("decimal256", "Decimal256"),
     ("double", "Float64"),
     ("float", "Float32"),
     ("int", "Int32"),

@@ -92,6 +92,12 @@ fn types_are_spelled_as_the_server_does() {
         ("FixedString(16)", "FixedString(16)"),
         ("Array(Nullable(Float64))", "Array(Nullable(Float64))"),
         ("Decimal(18,2)", "Decimal(18, 2)"),
+        ("Decimal(5)", "Decimal(5, 0)"),
+        ("Decimal32(2)", "Decimal(9, 2)"),
+        ("Decimal64(18)", "Decimal(18, 18)"),
+        ("Decimal128(0)", "Decimal(38, 0)"),
+        ("Decimal256(3)", "Decimal(76, 3)"),
+        ("DateTime64(9, 'UTC')", "DateTime64(9, 'UTC')"),
         ("Map(String,UInt8)", "Map(String, UInt8)"),
         ("Tuple(a UInt8,b String)", "Tuple(a UInt8, b String)"),
         ("Enum8('a'=1, 'b, c' = 2)", "Enum8('a' = 1, 'b, c' = 2)"),
@@ -111,16 +117,16 @@ fn types_for_later_are_named_and_those_of_this_version_are_not() {
         "Date",
         "DateTime",
         "Array(Array(LowCardinality(FixedString(2))))",
+        "Nullable(UUID)",
+        "Date32",
+        "Array(DateTime64(6))",
+        "Nullable(Decimal(76, 38))",
     ] {
         assert_eq!(spelled(known).later(), None, "{known}");
     }
     for (later, reason) in [
         ("Enum8('a' = 1)", "`Enum8('a' = 1)`"),
-        ("Nullable(UUID)", "`UUID`"),
-        (
-            "Array(DateTime64(6))",
-            "`DateTime64(6)`, a precision other than 3,",
-        ),
+        ("Nullable(Time64(3))", "`Time64(3)`"),
         ("LowCardinality(UInt32)", "`LowCardinality` of `UInt32`"),
         (
             "AggregateFunction(sum, UInt64)",

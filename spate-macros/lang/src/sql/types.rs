@@ -9,14 +9,16 @@ use crate::files::Finding;
 /// A column's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// `Bool`, the integers up to 64 bits, the floats, `String`, `Date`: types without parameters.
+    /// `Bool`, the integers up to 64 bits, the floats, `String`, `Date`, `Date32`, `UUID`: types without parameters.
     Plain(&'static str),
     /// `FixedString(n)`.
     FixedString(usize),
     /// `DateTime` with its time zone.
     DateTime(Option<String>),
-    /// `DateTime64(3)` with its time zone.
-    DateTime64Millis(Option<String>),
+    /// `DateTime64(p)` with its time zone.
+    DateTime64(u8, Option<String>),
+    /// `Decimal(p, s)`.
+    Decimal(u32, u32),
     /// `Nullable(..)`.
     Nullable(Box<ColumnType>),
     /// `LowCardinality(..)`.
@@ -40,8 +42,11 @@ impl ColumnType {
             ColumnType::FixedString(length) => format!("FixedString({length})"),
             ColumnType::DateTime(None) => "DateTime".to_owned(),
             ColumnType::DateTime(Some(zone)) => format!("DateTime('{zone}')"),
-            ColumnType::DateTime64Millis(None) => "DateTime64(3)".to_owned(),
-            ColumnType::DateTime64Millis(Some(zone)) => format!("DateTime64(3, '{zone}')"),
+            ColumnType::DateTime64(precision, None) => format!("DateTime64({precision})"),
+            ColumnType::DateTime64(precision, Some(zone)) => {
+                format!("DateTime64({precision}, '{zone}')")
+            }
+            ColumnType::Decimal(precision, scale) => format!("Decimal({precision}, {scale})"),
             ColumnType::Nullable(inner) => format!("Nullable({})", inner.spelling()),
             ColumnType::LowCardinality(inner) => format!("LowCardinality({})", inner.spelling()),
             ColumnType::Array(inner) => format!("Array({})", inner.spelling()),
@@ -125,15 +130,23 @@ fn nested_type(cursor: &mut Cursor<'_>, depth: usize) -> Result<ColumnType, Find
                 "`DateTime` takes a time zone: `DateTime('UTC')`",
             )),
         },
-        ("DateTime64", None) => Ok(ColumnType::DateTime64Millis(None)),
+        ("DateTime64", None) => Ok(ColumnType::DateTime64(3, None)),
         ("DateTime64", Some(inside)) => match precision(inside) {
-            Some((3, zone)) => Ok(ColumnType::DateTime64Millis(zone)),
-            Some(_) => later(format!("`{}`, a precision other than 3,", spelling())),
+            Some((precision, zone)) => Ok(ColumnType::DateTime64(precision, zone)),
             None => Err(mistake(
                 place,
                 "`DateTime64` takes a precision: `DateTime64(3)`, `DateTime64(3, 'UTC')`",
             )),
         },
+        ("Decimal" | "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256", inside) => {
+            match inside.and_then(|inside| decimal(name, inside)) {
+                Some((precision, scale)) => Ok(ColumnType::Decimal(precision, scale)),
+                None => Err(mistake(
+                    place,
+                    "a decimal has up to 76 digits and no more of them behind the point: `Decimal(18, 2)`, `Decimal64(2)`",
+                )),
+            }
+        }
         ("Nullable" | "LowCardinality" | "Array", None) => Err(mistake(
             place,
             format!("`{name}` takes a type: `{name}(String)`"),
@@ -242,5 +255,27 @@ fn precision(mut inside: Cursor<'_>) -> Option<(u8, Option<String>)> {
         true => Some((precision, None)),
         false if inside.take(&Token::Comma) => Some((precision, Some(zone(inside)?))),
         false => None,
+    }
+}
+
+/// Precision and scale: the `18, 2` of a `Decimal`, the `2` of a `Decimal64`.
+fn decimal(name: &str, mut inside: Cursor<'_>) -> Option<(u32, u32)> {
+    let first = number(&mut inside)?;
+    let (precision, scale) = match name {
+        "Decimal32" => (9, first),
+        "Decimal64" => (18, first),
+        "Decimal128" => (38, first),
+        "Decimal256" => (76, first),
+        _ if inside.take(&Token::Comma) => (first, number(&mut inside)?),
+        _ => (first, 0),
+    };
+    let fits = (1..=76).contains(&precision) && scale <= precision;
+    (inside.is_empty() && fits).then_some((precision, scale))
+}
+
+fn number(inside: &mut Cursor<'_>) -> Option<u32> {
+    match inside.next() {
+        Some(Token::Number(number, _)) => number.parse().ok(),
+        _ => None,
     }
 }
