@@ -182,6 +182,12 @@ fn a_slip_in_the_name_of_a_type_is_a_mistake_and_a_type_that_nobody_knows_is_for
             "`datetime64` is another spelling: write `DateTime64`, as the server does",
             "",
         ),
+        (
+            "DECIMAL(9, 2)",
+            "1:19",
+            "`DECIMAL` is another spelling: write `Decimal`, as the server does",
+            "",
+        ),
     ] {
         let file = SourceFile::in_memory("x.sql", &format!("CREATE TABLE t (a {ty})"));
         let found = parse(&file).expect_err("a slip");
@@ -192,7 +198,6 @@ fn a_slip_in_the_name_of_a_type_is_a_mistake_and_a_type_that_nobody_knows_is_for
         );
     }
     for ty in [
-        "DECIMAL(9, 2)",
         "Json",
         "Vector(Float32, 3)",
         "INET6",
@@ -200,6 +205,32 @@ fn a_slip_in_the_name_of_a_type_is_a_mistake_and_a_type_that_nobody_knows_is_for
         "Time64(3)",
     ] {
         assert!(spelled(ty).later().is_some(), "{ty}");
+    }
+}
+
+#[test]
+fn a_decimal_has_digits_and_no_more_of_them_behind_the_point() {
+    for ty in [
+        "Decimal",
+        "Decimal()",
+        "Decimal(0, 0)",
+        "Decimal(77, 2)",
+        "Decimal(9, 10)",
+        "Decimal(9, 2, 1)",
+        "Decimal(9, -1)",
+        "Decimal32(10)",
+        "Decimal64",
+        "Decimal64(9, 2)",
+        "Decimal128(39)",
+        "Decimal256(77)",
+    ] {
+        let file = SourceFile::in_memory("x.sql", &format!("CREATE TABLE t (a {ty})"));
+        let found = parse(&file).expect_err(ty);
+        assert!(
+            found.message.starts_with("a decimal has up to 76 digits"),
+            "{ty}: {}",
+            found.message
+        );
     }
 }
 
