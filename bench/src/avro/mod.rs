@@ -6,6 +6,7 @@
 
 mod callgrind;
 mod hand;
+mod logical;
 mod orders;
 mod ours;
 mod peers;

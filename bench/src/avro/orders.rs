@@ -64,6 +64,8 @@ pub(crate) enum Kind {
     Before,
     /// Written with a schema of after, whose lines have one field more: `schemas/order_lines.avsc`.
     Lines,
+    /// No orders but payments, of logical types: `schemas/payment.avsc`.
+    Logical,
 }
 
 impl Kind {
@@ -73,6 +75,7 @@ impl Kind {
         Kind::Sized,
         Kind::Before,
         Kind::Lines,
+        Kind::Logical,
     ];
 
     /// The file of the payloads; their offsets are in one beside it.
@@ -87,6 +90,7 @@ impl Kind {
             Kind::Sized => "sized_blocks",
             Kind::Before => "schema_before",
             Kind::Lines => "schema_lines",
+            Kind::Logical => "logical_types",
         }
     }
 }
@@ -96,7 +100,10 @@ pub(crate) fn draw(kind: Kind, count: usize) -> Payloads {
     let mut random = SplitMix(SEED);
     let mut payloads = Payloads::with_capacity(count * 100);
     for n in 0..count {
-        payloads.push(|out| order(kind, n as i64, &mut random, out));
+        payloads.push(|out| match kind {
+            Kind::Logical => payment(&mut random, out),
+            kind => order(kind, n as i64, &mut random, out),
+        });
     }
     payloads
 }
@@ -153,6 +160,34 @@ fn order(kind: Kind, n: i64, random: &mut SplitMix, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(&lines);
     long(0, out);
+}
+
+fn payment(random: &mut SplitMix, out: &mut Vec<u8>) {
+    out.push(0);
+    out.extend_from_slice(&SCHEMA_ID.to_be_bytes());
+    let (high, low) = (random.next(), random.next());
+    let id = format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    );
+    string(&id, out);
+    // As few bytes as it needs.
+    let cents = (random.below(1_000_000) as i64).to_be_bytes();
+    let needed = cents[1..]
+        .iter()
+        .zip(&cents)
+        .position(|(next, byte)| *byte != 0 || *next >= 0x80);
+    let cents = &cents[needed.unwrap_or(7)..];
+    long(cents.len() as i64, out);
+    out.extend_from_slice(cents);
+    long(FIRST_PLACED_AT / 86_400_000 + random.below(90) as i64, out);
+    let at = FIRST_PLACED_AT * 1_000 + random.below(86_400_000_000 * 365) as i64;
+    long(at, out);
+    long(random.below(86_400_000) as i64, out);
 }
 
 fn string(text: &str, out: &mut Vec<u8>) {

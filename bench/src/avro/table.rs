@@ -11,10 +11,11 @@ const INSTRUCTIONS_LIMIT: f64 = 1.1;
 const TIME_LIMIT: f64 = 1.15;
 
 /// Ours, and what it is judged by.
-const JUDGED: [(&str, &str); 3] = [
+const JUDGED: [(&str, &str); 4] = [
     ("full", "instr_vs_hand"),
     ("projected", "instr_vs_hand_projected"),
     ("pushdown", "instr_vs_hand_pushdown"),
+    ("logical", "instr_vs_hand_logical"),
 ];
 
 /// Ours of another schema than the writer's: the worst of them is judged.

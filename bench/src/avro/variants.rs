@@ -2,7 +2,7 @@
 
 use super::orders::Kind;
 use super::shared::Pass;
-use super::{Error, hand, ours, values};
+use super::{Error, hand, logical, ours, values};
 
 /// A variant.
 #[derive(Clone, Copy)]
@@ -44,6 +44,8 @@ pub(crate) const VARIANTS: &[Variant] = variants! {
     "hand_sized_blocks" Sized hand::tuned::full, vs "hand_sized_blocks", "by hand, tuned: all fields, blocks with sizes";
     "sized_blocks" Sized ours::full, vs "hand_sized_blocks", "ours: all fields, blocks with sizes";
     "values" Plain values::full, vs "full", "ours: all fields, without a compiled schema";
+    "hand_logical" Logical logical::by_hand, vs "hand_logical", "by hand, tuned: uuid, decimal, date, timestamp, time";
+    "logical" Logical logical::ours, vs "hand_logical", "ours: uuid, decimal, date, timestamp, time";
 };
 
 impl Variant {

@@ -15,7 +15,7 @@ const FIRST_MILLIS: i64 = -2_208_988_800_000;
 const LAST_MILLIS: i64 = 10_413_791_999_999;
 
 /// Reads the wire.
-trait Wire<'b> {
+pub(super) trait Wire<'b> {
     fn new(bytes: &'b [u8]) -> Self;
     fn rest(&self) -> &'b [u8];
     fn long(&mut self) -> Result<i64, Refused>;
@@ -48,7 +48,7 @@ struct Full<'b> {
 
 /// The record behind the framing, whose id has to be the last one's.
 #[inline(always)]
-fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
+pub(super) fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
     match payload {
         [0, a, b, c, d, body @ ..] if u32::from_be_bytes([*a, *b, *c, *d]) == last => Ok(body),
         _ => Err(Refused),
@@ -56,7 +56,7 @@ fn body(payload: &[u8], last: u32) -> Result<&[u8], Refused> {
 }
 
 #[inline(always)]
-fn finish<'b>(wire: &impl Wire<'b>) -> Result<(), Refused> {
+pub(super) fn finish<'b>(wire: &impl Wire<'b>) -> Result<(), Refused> {
     match wire.rest().is_empty() {
         true => Ok(()),
         false => Err(Refused),

@@ -5,7 +5,7 @@ use crate::avro::shared::{store, text};
 
 super::passes!(Tuned, Reserved);
 
-struct Tuned<'b> {
+pub(in crate::avro) struct Tuned<'b> {
     rest: &'b [u8],
 }
 
