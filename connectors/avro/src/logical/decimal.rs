@@ -9,6 +9,9 @@ use crate::wire::{self, Reader, Scalar};
 /// The number that the bytes stand for, if it has no more than 128 bits. Sign bytes that say nothing are passed over.
 #[inline]
 pub(crate) fn unscaled(bytes: &[u8]) -> Option<i128> {
+    if bytes.len() <= SHORT {
+        return Some(i128::from(short(bytes)));
+    }
     const WIDTH: usize = size_of::<i128>();
     let negative = bytes.first().is_some_and(|first| *first >= 0x80);
     let fill = if negative { 0xff } else { 0 };
@@ -19,12 +22,41 @@ pub(crate) fn unscaled(bytes: &[u8]) -> Option<i128> {
     (sign.iter().all(|byte| *byte == fill) && (value < 0) == negative).then_some(value)
 }
 
+/// Most decimals have no more bytes.
+const SHORT: usize = 8;
+
+/// The number of up to eight bytes.
+#[inline(always)]
+fn short(bytes: &[u8]) -> i64 {
+    let value = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The bytes that both have are the same.
+        (Some(first), Some(last)) => {
+            let first = u64::from(u32::from_be_bytes(*first)) << (8 * (bytes.len() - 4));
+            first | u64::from(u32::from_be_bytes(*last))
+        }
+        _ => bytes
+            .iter()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte)),
+    };
+    let unused = 8 * (SHORT - bytes.len()) as u32;
+    (value.checked_shl(unused).unwrap_or(0) as i64) >> unused.min(63)
+}
+
 /// The number of a decimal of at most `PRECISION` digits.
 ///
 /// # Errors
 /// It has more digits, or more than 128 bits.
 #[inline]
 pub(super) fn number<const PRECISION: u32>(bytes: &[u8]) -> Result<i128, AvroErrorKind> {
+    if bytes.len() <= SHORT {
+        let value = short(bytes);
+        return match const { 10u64.checked_pow(PRECISION) } {
+            Some(limit) if value.unsigned_abs() >= limit => Err(AvroErrorKind::DecimalPrecision {
+                precision: PRECISION,
+            }),
+            _ => Ok(i128::from(value)),
+        };
+    }
     let Some(value) = unscaled(bytes) else {
         return Err(AvroErrorKind::DecimalWidth { bytes: bytes.len() });
     };
@@ -143,6 +175,20 @@ mod tests {
             ),
         ] {
             assert_eq!(unscaled(bytes), expected, "{bytes:?}");
+        }
+        for bits in 0..128 {
+            // At every width that holds it.
+            for value in [i128::MAX >> bits, i128::MIN >> bits, 1 << bits] {
+                let bytes = value.to_be_bytes();
+                let fill = if value < 0 { 0xff } else { 0 };
+                for from in 0..16 {
+                    let says = value >= 0 || bytes[from] >= 0x80;
+                    let says = says && (value < 0 || bytes[from] < 0x80);
+                    if says && bytes[..from].iter().all(|byte| *byte == fill) {
+                        assert_eq!(unscaled(&bytes[from..]), Some(value), "{value}");
+                    }
+                }
+            }
         }
         for value in [0, 1, -1, 127, 128, -128, -129, i128::MAX, i128::MIN] {
             let bytes = value.to_be_bytes();
