@@ -1,8 +1,9 @@
 //! `rust_decimal::Decimal` (feature `rust-decimal`): 96 bits and a scale of up to 28; a value beyond is an error of its record.
 
 use rust_decimal::Decimal;
+use spate_runtime::value::BigDecimal;
 
-use super::decimal::{self, number};
+use super::decimal::number;
 use crate::error::AvroErrorKind;
 use crate::from_wire::FromWire;
 use crate::wire;
@@ -47,8 +48,7 @@ impl<'b> FromWire<'b, wire::BigDecimal> for Decimal {
 
     #[inline]
     fn from_wire(bytes: &'b [u8]) -> Result<Self, AvroErrorKind> {
-        let decimal::BigDecimal { unscaled, scale } =
-            FromWire::<wire::BigDecimal>::from_wire(bytes)?;
+        let BigDecimal { unscaled, scale } = FromWire::<wire::BigDecimal>::from_wire(bytes)?;
         match u32::try_from(scale) {
             Ok(scale) => scaled(unscaled, scale),
             Err(_) if unscaled == 0 => Ok(Decimal::ZERO),
