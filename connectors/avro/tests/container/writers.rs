@@ -206,7 +206,12 @@ fn a_count_of_records_without_bytes_keeps_nobody_busy() {
     let empty = r#"{"type":"record","name":"Pair","namespace":"test","fields":[]}"#;
     let file = damaged(empty, i64::MAX, &[]);
     #[cfg(feature = "value")]
-    assert!(values(&file).is_err_and(|error| error.contains("items without bytes")));
+    {
+        assert!(values(&file).is_err_and(|error| error.contains("items without bytes")));
+        let read = |count| values(&damaged(empty, count, &[])).map(|values| values.len());
+        assert_eq!(read(65_536), Ok(65_536));
+        assert!(read(65_537).is_err());
+    }
     let error = Container::open(&file[..])
         .expect("a file")
         .resolution::<Pair<'_>>();

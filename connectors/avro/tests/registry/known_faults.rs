@@ -104,7 +104,7 @@ fn a_field_whose_name_differs_in_case_is_another_field() {
 }
 
 /// A producer's headers.
-struct IdHeader;
+pub(crate) struct IdHeader;
 
 impl HeaderSource for IdHeader {
     fn header(&self, _: usize, index: usize) -> Option<(&str, Option<&[u8]>)> {

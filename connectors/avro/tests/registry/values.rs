@@ -3,9 +3,10 @@
 use spate_avro::value::Value;
 use spate_avro::{Avro, AvroRecord as _};
 use spate_runtime::decode::{Admit, Decode, DecoderKind};
-use spate_runtime::record::Record;
+use spate_runtime::record::{Headers, Record};
 use spate_runtime::scratch::Scratch;
 
+use crate::known_faults::IdHeader;
 use crate::server::{Reply, Server, referring, schema, unknown};
 use crate::{Pair, Stage, ask, framed, wait};
 
@@ -165,6 +166,25 @@ fn an_error_of_a_record_names_schema_id_field_and_byte() {
         errors[3]
     );
     assert!(errors[4].contains("begins like text"), "{}", errors[4]);
+}
+
+#[test]
+fn an_id_in_a_header_is_said_and_none_is_read_out_of_the_payload() {
+    let server = Server::start();
+    server.script(7, &[schema(Pair::SCHEMA)]);
+    let stage = stage(&server, "");
+    let headers = Headers::new(&IdHeader, 0);
+    let mut thread = Avro::thread(&*stage.decoder);
+    let scratch = Scratch::new();
+    for payload in [framed(9, 1, "v"), vec![2, 2, b'v']] {
+        let record = Record::new(0, Some(&payload)).with_headers(headers);
+        let value: Result<Value, _> = Avro::decode(&mut thread, &record, &scratch);
+        let error = value.expect_err("its id is elsewhere").to_string();
+        assert!(
+            error.contains("in the header `__value_schema_id`"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
