@@ -68,11 +68,14 @@ impl<'s> Planner<'s> {
                 }
                 let id = self.add(Node::Null);
                 self.made.insert((name, None), id);
-                let steps = fields
+                let steps: Vec<_> = fields
                     .iter()
                     .map(|(name, ty)| Step::Skip(name.clone(), self.pass(ty)))
                     .collect();
-                let recursive = self.nodes[id + 1..].iter().any(|node| node.leads_to(id));
+                let itself = |step: &Step| matches!(step, Step::Skip(_, node) if *node == id);
+                // Directly, so that no value of it ends, or by what is inside.
+                let recursive = steps.iter().any(itself)
+                    || self.nodes[id + 1..].iter().any(|node| node.leads_to(id));
                 self.nodes[id] = Node::Record { steps, recursive };
                 id
             }

@@ -25,6 +25,7 @@ impl Plan {
             path: Vec::new(),
             gap: None,
             least: HashMap::new(),
+            failed: HashMap::new(),
         };
         let root = planner.resolve(writer, reader)?;
         Ok(Plan {
@@ -79,6 +80,9 @@ pub(super) struct Planner<'s> {
     gap: Option<Incompatible>,
     /// The fewest bytes that a record of the writer's takes, by its name.
     pub(super) least: HashMap<&'s str, usize>,
+    /// Records that cannot be read, by the writer's name and the reader's, each with its error from the record on: every other union that
+    /// has it would try it again, and the tries inside of it.
+    pub(super) failed: HashMap<(&'s str, &'s str), Incompatible>,
 }
 
 impl<'s> Planner<'s> {
@@ -87,8 +91,8 @@ impl<'s> Planner<'s> {
         self.nodes.len() - 1
     }
 
-    /// What is wrong where the planner is.
-    pub(super) fn wrong(&self, cause: Cause, what: impl Into<String>) -> Incompatible {
+    /// Where the planner is.
+    pub(super) fn path(&self) -> String {
         let mut path = String::new();
         for part in &self.path {
             match part {
@@ -104,6 +108,11 @@ impl<'s> Planner<'s> {
                 }
             }
         }
+        path
+    }
+
+    /// What is wrong where the planner is.
+    pub(super) fn wrong(&self, cause: Cause, what: impl Into<String>) -> Incompatible {
         let sites = self.path.iter().rev().find_map(|part| match part {
             Part::Field { here, there } => Some(Box::new(Sites {
                 here: (here.0.to_owned(), here.1.to_owned()),
@@ -112,7 +121,7 @@ impl<'s> Planner<'s> {
             _ => None,
         });
         Incompatible {
-            path,
+            path: self.path(),
             what: what.into(),
             cause,
             sites,

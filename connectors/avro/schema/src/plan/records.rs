@@ -15,6 +15,16 @@ impl<'s> Planner<'s> {
         if let Some(made) = self.made.get(&(there, Some(here))) {
             return Ok(*made);
         }
+        if let Some(failed) = self.failed.get(&(there, here)) {
+            let path = match self.path() {
+                path if path.is_empty() => failed.path.clone(),
+                path => format!("{path}.{}", failed.path),
+            };
+            return Err(Incompatible {
+                path,
+                ..failed.clone()
+            });
+        }
         // Known before its fields are, which may contain it.
         let id = self.add(Node::Null);
         self.made.insert((there, Some(here)), id);
@@ -24,6 +34,16 @@ impl<'s> Planner<'s> {
             Err(error) => {
                 // What was made meanwhile may lead to it.
                 self.made.retain(|_, made| *made < id);
+                self.nodes.truncate(id);
+                let inside = error.path.strip_prefix(&self.path());
+                let failed = Incompatible {
+                    path: inside
+                        .unwrap_or(&error.path)
+                        .trim_start_matches('.')
+                        .to_owned(),
+                    ..error.clone()
+                };
+                self.failed.insert((there, here), failed);
                 return Err(error);
             }
         }
@@ -96,7 +116,11 @@ impl<'s> Planner<'s> {
             let kept = in_order && places.contains(&at);
             skips.push((!kept).then(|| (name.clone(), self.pass(ty))));
         }
-        let recursive = self.nodes[id + 1..].iter().any(|node| node.leads_to(id));
+        // Directly, so that no value of it ends, or by what is inside.
+        let itself = |wanted: &Wanted| matches!(wanted, Wanted::Field(_, node) if *node == id);
+        let recursive = wanted.iter().any(itself)
+            || skips.iter().flatten().any(|(_, node)| *node == id)
+            || self.nodes[id + 1..].iter().any(|node| node.leads_to(id));
         if !in_order {
             let fields = skips.into_iter().flatten().collect();
             return Ok(Node::Reordered {

@@ -1,6 +1,6 @@
 //! What a plan says of what it cannot read; what it does with bytes is tested where they are read, in `spate-avro`.
 
-use super::{Cause, Incompatible, Plan};
+use super::{Cause, Incompatible, Node, Plan};
 use crate::canonical::{parse, parse_reader};
 
 fn plan(writer: &str, reader: &str) -> Result<Plan, Incompatible> {
@@ -149,4 +149,77 @@ fn a_difference_has_its_cause_and_its_place_in_both_schemas() {
         plan(&fixed("F", 4, &decimal(1)), &fixed("F", 4, &decimal(2))).expect_err("scales");
     let said = "at its top: fixed F of 4 bytes (decimal(4, 1)) there cannot be read as fixed F of 4 bytes (decimal(4, 2)) here";
     assert_eq!(scales.to_string(), said);
+}
+
+/// Two records of the reader's name on each of so many levels, none of which can be read, and both are named on the level above.
+fn pairs(levels: usize) -> String {
+    let mut fields = String::new();
+    for level in (0..levels).rev() {
+        let next = match level + 1 == levels {
+            true => String::new(),
+            false => format!(r#","a{0}.Node","b{0}.Node""#, level + 1),
+        };
+        for side in ["a", "b"] {
+            let node = record(
+                &format!("{side}{level}.Node"),
+                &format!(r#"{{"name":"next","type":["null"{next}]}}"#),
+            );
+            fields.push_str(&format!(r#"{{"name":"{side}{level}","type":{node}}},"#));
+        }
+    }
+    fields.push_str(r#"{"name":"n","type":["null","a0.Node","b0.Node"]}"#);
+    record("R", &fields)
+}
+
+const NODE: &str = r#"{"name":"n","type":["null",{"type":"record","name":"Node","fields":[
+    {"name":"next","type":["null","Node"]},{"name":"value","type":"long"}]}]}"#;
+
+#[test]
+fn records_that_cannot_be_read_are_tried_once_however_many_unions_have_them() {
+    let plan = plan(&pairs(40), &record("R", NODE)).expect("a plan");
+    assert!(plan.nodes.len() < 1000, "{}", plan.nodes.len());
+}
+
+#[test]
+fn a_record_that_failed_before_says_where_it_is_now() {
+    let reader = record(
+        "R",
+        &format!(
+            r#"{{"name":"u","type":["null",{{"type":"record","name":"Node","fields":[{{"name":"value","type":"long"}}]}}]}},
+        {{"name":"o","type":{}}}"#,
+            record("O", r#"{"name":"n","type":"Node"}"#)
+        ),
+    );
+    let writer = record(
+        "R",
+        &format!(
+            r#"{{"name":"u","type":["null",{{"type":"record","name":"Node","fields":[{{"name":"value","type":"string"}}]}}]}},
+        {{"name":"o","type":{}}}"#,
+            record("O", r#"{"name":"n","type":"Node"}"#)
+        ),
+    );
+    let error = plan(&writer, &reader).expect_err("a string is no long");
+    assert_eq!(
+        error.to_string(),
+        "at field path `o.n.value`: string there cannot be read as long here"
+    );
+}
+
+#[test]
+fn a_record_that_contains_itself_with_nothing_between_is_counted_as_one_that_does() {
+    let own = r#"{"name":"own","type":"Y"}"#;
+    let y = format!(r#"{{"name":"y","type":{}}}"#, record("Y", own));
+    for reader in ["", &y] {
+        let plan = plan(&record("R", &y), &record("R", reader)).expect("a plan");
+        let recursive = |node: &Node| {
+            matches!(
+                node,
+                Node::Record {
+                    recursive: true,
+                    ..
+                }
+            )
+        };
+        assert!(plan.nodes.iter().any(recursive), "{reader}");
+    }
 }
