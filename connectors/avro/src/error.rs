@@ -152,7 +152,7 @@ pub enum AvroErrorKind {
         /// The bound at this byte.
         most: usize,
     },
-    /// Values are inside each other too deeply: only those without a compiled schema are counted.
+    /// Values are inside each other too deeply: only those of schemas that are not compiled are counted.
     #[error("values are nested more than {most} deep")]
     TooNested {
         /// The bound.

@@ -77,6 +77,7 @@ impl<'p> Runner<'p> {
             unreachable!("an op of a value with others inside")
         };
         let reader = &mut outer.fork();
+        reader.nest()?;
         match inside {
             Inside::Blocks {
                 least,
@@ -109,6 +110,7 @@ impl<'p> Runner<'p> {
                 leave(reader, *recursive);
             }
         }
+        reader.unnest();
         outer.join(reader);
         Ok(())
     }
@@ -116,15 +118,34 @@ impl<'p> Runner<'p> {
     /// Writes what a value of the writer's becomes.
     pub(super) fn value(
         &self,
-        id: NodeId,
+        mut id: NodeId,
         reader: &mut Reader<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), AvroError> {
-        let Some(make) = &self.program.makes[id] else {
-            let before = reader.rest();
-            self.pass(self.program.ops[id], reader)?;
-            out.extend_from_slice(read(before, reader));
-            return Ok(());
+        // Through unions to what is in them: a call for each would take room of the stack.
+        let make = loop {
+            match &self.program.makes[id] {
+                Some(Make::Branches(branches)) => {
+                    let branch = reader.branch(branches.len())?;
+                    id = match branches[branch] {
+                        Some(node) => node,
+                        None => {
+                            return Err(reader.error(AvroErrorKind::UnreadableBranch { branch }));
+                        }
+                    };
+                }
+                Some(Make::Into(branch, node)) => {
+                    long(i64::from(*branch), out);
+                    id = *node;
+                }
+                Some(make) => break make,
+                None => {
+                    let before = reader.rest();
+                    self.pass(self.program.ops[id], reader)?;
+                    out.extend_from_slice(read(before, reader));
+                    return Ok(());
+                }
+            }
         };
         match make {
             Make::Symbols(ours) => {
@@ -141,30 +162,24 @@ impl<'p> Runner<'p> {
             Make::FloatToDouble => out.extend_from_slice(&f64::from(reader.float()?).to_le_bytes()),
             Make::Blocks { least, item } => self.blocks(*least, item, reader, out)?,
             Make::Record { parts, recursive } => {
+                reader.nest()?;
                 enter(reader, *recursive)?;
                 self.parts(parts, reader, out)?;
                 leave(reader, *recursive);
+                reader.unnest();
             }
             Make::Reordered {
                 fields,
                 wanted,
                 recursive,
             } => {
+                reader.nest()?;
                 enter(reader, *recursive)?;
                 self.reordered(fields, wanted, reader, out)?;
                 leave(reader, *recursive);
+                reader.unnest();
             }
-            Make::Branches(branches) => {
-                let branch = reader.branch(branches.len())?;
-                match branches[branch] {
-                    Some(node) => self.value(node, reader, out)?,
-                    None => return Err(reader.error(AvroErrorKind::UnreadableBranch { branch })),
-                }
-            }
-            Make::Into(branch, node) => {
-                long(i64::from(*branch), out);
-                self.value(*node, reader, out)?;
-            }
+            Make::Branches(_) | Make::Into(..) => unreachable!("seen through above"),
         }
         Ok(())
     }
@@ -241,6 +256,7 @@ impl<'p> Runner<'p> {
         out: &mut Vec<u8>,
     ) -> Result<(), AvroError> {
         let reader = &mut outer.fork();
+        reader.nest()?;
         loop {
             let block = reader.block(least)?;
             long(block.count as i64, out);
@@ -255,6 +271,7 @@ impl<'p> Runner<'p> {
             }
             reader.end_block(block)?;
         }
+        reader.unnest();
         outer.join(reader);
         Ok(())
     }

@@ -21,5 +21,9 @@ pub use scalars::{
 /// How deep records may contain themselves.
 pub const MAX_DEPTH: u32 = 128;
 
+/// How many values of another writer's schema may be inside each other: as many records as may contain themselves with two values
+/// between them, and the stack of a thread holds them.
+pub(crate) const MAX_NESTED: u16 = 3 * MAX_DEPTH as u16;
+
 /// How many items without any byte the arrays of a payload may have in all: they cost time though they cost no payload.
 pub const MAX_EMPTY_ITEMS: u32 = 65_536;

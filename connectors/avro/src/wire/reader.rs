@@ -1,7 +1,7 @@
 //! The reader: a cursor over one payload.
 
 use super::text::utf8;
-use super::{MAX_DEPTH, MAX_EMPTY_ITEMS};
+use super::{MAX_DEPTH, MAX_EMPTY_ITEMS, MAX_NESTED};
 use crate::error::{AvroError, AvroErrorKind};
 
 /// A cursor over the bytes of one record.
@@ -14,16 +14,22 @@ pub struct Reader<'b> {
 }
 
 /// How much of what no byte pays for may still come. One word, because every record inside another takes it along: the depth
-/// below, the items without bytes above.
+/// below, the values in each other above it, then the items without bytes.
 #[derive(Clone, Copy, Debug)]
 struct Bounds(u64);
 
 impl Bounds {
-    const START: Bounds = Bounds((MAX_EMPTY_ITEMS as u64) << 32 | MAX_DEPTH as u64);
+    const START: Bounds =
+        Bounds((MAX_EMPTY_ITEMS as u64) << 32 | (MAX_NESTED as u64) << 16 | MAX_DEPTH as u64);
 
     #[inline(always)]
     fn depth(self) -> u32 {
-        self.0 as u32
+        u32::from(self.0 as u16)
+    }
+
+    #[inline(always)]
+    fn nested(self) -> u16 {
+        (self.0 >> 16) as u16
     }
 
     #[inline(always)]
@@ -447,6 +453,29 @@ impl<'b> Reader<'b> {
             "left without having entered"
         );
         self.bounds.0 += 1;
+    }
+
+    /// One level deeper into a value that a schema says which is not compiled: it can have any number of types in each other.
+    ///
+    /// # Errors
+    /// Deeper than [`MAX_NESTED`].
+    #[inline(always)]
+    pub(crate) fn nest(&mut self) -> Result<(), AvroError> {
+        match self.bounds.nested() {
+            0 => Err(self.error(AvroErrorKind::TooNested {
+                most: usize::from(MAX_NESTED),
+            })),
+            _ => {
+                self.bounds.0 -= 1 << 16;
+                Ok(())
+            }
+        }
+    }
+
+    /// Back out of it.
+    #[inline(always)]
+    pub(crate) fn unnest(&mut self) {
+        self.bounds.0 += 1 << 16;
     }
 }
 
