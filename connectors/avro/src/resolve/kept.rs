@@ -18,14 +18,20 @@ pub(crate) enum Kept {
 pub(super) fn kept(nodes: &[Node]) -> Vec<Kept> {
     let mut known: Vec<Option<Kept>> = vec![None; nodes.len()];
     (0..nodes.len())
-        .map(|id| of(id, nodes, &mut known))
+        .map(|id| of(id, nodes, &mut known, MOST_LEVELS))
         .collect()
 }
 
-fn of(id: NodeId, nodes: &[Node], known: &mut [Option<Kept>]) -> Kept {
+/// How deep is looked into a value; one that is deeper is made.
+const MOST_LEVELS: usize = 256;
+
+fn of(id: NodeId, nodes: &[Node], known: &mut [Option<Kept>], levels: usize) -> Kept {
     if let Some(known) = known[id] {
         return known;
     }
+    let Some(levels) = levels.checked_sub(1) else {
+        return Kept::Made;
+    };
     known[id] = Some(Kept::Made);
     let answer = match &nodes[id] {
         Node::Null
@@ -38,7 +44,7 @@ fn of(id: NodeId, nodes: &[Node], known: &mut [Option<Kept>]) -> Kept {
         | Node::Fixed(_)
         | Node::Symbol(_) => Kept::AsTheyAre,
         Node::IntToLong => Kept::Checked,
-        Node::Blocks { item, .. } => of(*item, nodes, known),
+        Node::Blocks { item, .. } => of(*item, nodes, known, levels),
         Node::Record {
             recursive: true, ..
         } => Kept::Made,
@@ -46,7 +52,7 @@ fn of(id: NodeId, nodes: &[Node], known: &mut [Option<Kept>]) -> Kept {
             let mut most = Kept::AsTheyAre;
             for step in steps {
                 most = most.max(match step {
-                    Step::Keep(_, node) => of(*node, nodes, known),
+                    Step::Keep(_, node) => of(*node, nodes, known, levels),
                     Step::Skip(..) | Step::Default(_) => Kept::Made,
                 });
             }
@@ -64,7 +70,9 @@ fn of(id: NodeId, nodes: &[Node], known: &mut [Option<Kept>]) -> Kept {
                     Branch::Unreadable => return Kept::Made,
                 };
                 most = most.max(match into {
-                    Node::Into(number, inner) if *number as usize == n => of(*inner, nodes, known),
+                    Node::Into(number, inner) if *number as usize == n => {
+                        of(*inner, nodes, known, levels)
+                    }
                     _ => Kept::Made,
                 });
             }

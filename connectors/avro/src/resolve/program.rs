@@ -111,6 +111,9 @@ impl Fields {
 /// How many values stand in the place of a record at most: a schema that says a name often must not become a program without end.
 const MOST_VALUES: usize = 64;
 
+/// How many records inside each other are looked into for that.
+const MOST_LEVELS: usize = 64;
+
 impl Program {
     /// Of a plan; what becomes of the bytes of its nodes is in `kept`.
     pub(super) fn new(plan: &Plan, kept: &[Kept]) -> Self {
@@ -119,6 +122,7 @@ impl Program {
             nodes,
             kept,
             flat: vec![None; nodes.len()],
+            level: 0,
         };
         let all = 0..nodes.len();
         Program {
@@ -166,6 +170,8 @@ struct Writer<'p> {
     kept: &'p [Kept],
     /// What stands in the place of a record, once it is known.
     flat: Vec<Option<Fields>>,
+    /// How many records deep.
+    level: usize,
 }
 
 impl Writer<'_> {
@@ -195,11 +201,16 @@ impl Writer<'_> {
             return None;
         }
         if self.flat[id].is_none() {
+            if self.level == MOST_LEVELS {
+                return None;
+            }
+            self.level += 1;
             let mut fields = Fields::default();
             for (name, node) in written {
                 self.push(&mut fields, name, node);
             }
             self.flat[id] = Some(fields);
+            self.level -= 1;
         }
         let flat = self.flat[id].as_ref();
         flat.filter(|flat| flat.ops.len() <= MOST_VALUES)

@@ -92,7 +92,7 @@ impl Layout {
         let nodes = builder.nodes;
         let mut known = vec![None; nodes.len()];
         let least = (0..nodes.len())
-            .map(|id| least(id, &nodes, &mut known))
+            .map(|id| least(id, &nodes, &mut known, MAX_LEVELS))
             .collect();
         Ok(Layout { nodes, least, root })
     }
@@ -274,11 +274,15 @@ fn branch(ty: &Canonical) -> String {
     }
 }
 
-/// A record that is asked while it is being asked contains itself without anything between: no value of it ends.
-fn least(id: NodeId, nodes: &[Node], known: &mut [Option<usize>]) -> usize {
+/// A record that is asked while it is being asked contains itself without anything between: no value of it ends. What is too deep is not
+/// counted: a bound from below all the same.
+fn least(id: NodeId, nodes: &[Node], known: &mut [Option<usize>], levels: usize) -> usize {
     if let Some(known) = known[id] {
         return known;
     }
+    let Some(levels) = levels.checked_sub(1) else {
+        return 0;
+    };
     known[id] = Some(0);
     let answer = match &nodes[id] {
         Node::Null => 0,
@@ -291,7 +295,7 @@ fn least(id: NodeId, nodes: &[Node], known: &mut [Option<usize>]) -> usize {
         Node::UuidFixed => 16,
         Node::Duration => 12,
         Node::Record { fields, .. } => fields.iter().fold(0, |sum: usize, field| {
-            sum.saturating_add(least(*field, nodes, known))
+            sum.saturating_add(least(*field, nodes, known, levels))
         }),
         _ => 1,
     };

@@ -226,3 +226,26 @@ fn a_schema_that_nests_types_too_deeply_is_refused() {
         assert!(error.contains("recursion limit"), "{error}");
     });
 }
+
+#[test]
+fn records_that_name_each_other_are_laid_out_in_bounded_stack() {
+    let levels = 20_000;
+    let mut fields = String::new();
+    let mut inner = "int".to_owned();
+    for level in 0..levels {
+        let of = format!(
+            r#"{{"type":"record","name":"L{level}","fields":[{{"name":"f","type":"{inner}"}}]}}"#
+        );
+        let array = format!(r#"{{"type":"array","items":{of}}}"#);
+        fields.push_str(&format!(r#"{{"name":"a{level}","type":{array}}},"#));
+        inner = format!("L{level}");
+    }
+    let schema = format!(
+        r#"{{"type":"record","name":"R","fields":[{fields}{{"name":"last","type":"{inner}"}}]}}"#
+    );
+    let reader = ValueReader::new(&schema).expect("a schema");
+    let mut body = vec![0; levels];
+    body.push(2);
+    let kind = refused(&reader, &body);
+    assert!(matches!(kind, AvroErrorKind::TooNested { .. }), "{kind}");
+}

@@ -14,6 +14,9 @@ use std::fmt;
 
 pub use parse::{Extra, Extras, parse, parse_reader, parse_with};
 
+/// How deep types may be nested: whatever is done with a schema is done by recursion.
+pub(crate) const MAX_LEVELS: usize = 256;
+
 /// Why a schema text cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Canonical, Logical, SchemaError};
+use super::{Canonical, Logical, MAX_LEVELS, SchemaError};
 
 /// Reads a schema text.
 pub fn parse(text: &str) -> Result<Canonical, SchemaError> {
@@ -28,6 +28,7 @@ fn parse_all(text: &str, others: &[String]) -> Result<(Canonical, Extras), Schem
         defined: HashSet::new(),
         others: HashMap::new(),
         inside_others: 0,
+        level: 0,
         extras: Extras::default(),
     };
     for other in others {
@@ -110,6 +111,8 @@ struct Parser {
     others: HashMap<String, (Value, String)>,
     /// How deep inside a type of another text.
     inside_others: usize,
+    /// How deep inside types: other texts can stand in each other in any number.
+    level: usize,
     extras: Extras,
 }
 
@@ -119,6 +122,16 @@ fn error<T>(message: impl Into<String>) -> Result<T, SchemaError> {
 
 impl Parser {
     fn ty(&mut self, value: &Value, namespace: &str) -> Result<Canonical, SchemaError> {
+        if self.level == MAX_LEVELS {
+            return error(format!("it nests types more than {MAX_LEVELS} deep"));
+        }
+        self.level += 1;
+        let ty = self.type_of(value, namespace);
+        self.level -= 1;
+        ty
+    }
+
+    fn type_of(&mut self, value: &Value, namespace: &str) -> Result<Canonical, SchemaError> {
         match value {
             Value::String(name) => self.by_name(name, namespace),
             Value::Array(branches) => {

@@ -248,3 +248,24 @@ fn what_registries_are_full_of_is_read_though_the_specification_has_it_otherwise
         expected(r#"{"name":"n.X","type":"record","fields":[]}"#)
     );
 }
+
+#[test]
+fn types_of_other_texts_in_each_other_are_bounded() {
+    let read = |levels: usize| {
+        let of = |level: usize| {
+            let next = match level + 1 == levels {
+                true => "int".to_owned(),
+                false => format!("L{}", level + 1),
+            };
+            format!(
+                r#"{{"type":"record","name":"L{level}","fields":[{{"name":"f","type":"{next}"}}]}}"#
+            )
+        };
+        let other: Vec<String> = (0..levels).map(of).collect();
+        let other = format!("[{}]", other.join(","));
+        super::parse_with(r#"{"type":"array","items":"L0"}"#, &[other])
+    };
+    assert!(read(100).is_ok());
+    let error = read(20_000).expect_err("too deep");
+    assert_eq!(error.to_string(), "it nests types more than 256 deep");
+}

@@ -54,6 +54,8 @@ pub enum Cause {
         /// The reader's.
         here: String,
     },
+    /// Types that stand in each other too deeply to be compared.
+    Depth,
 }
 
 impl fmt::Display for Incompatible {

@@ -8,6 +8,11 @@ use crate::canonical::Canonical;
 impl<'s> Planner<'s> {
     /// The fewest bytes that a value of the writer's takes.
     pub(super) fn least(&mut self, ty: &'s Canonical) -> usize {
+        self.deeper(|planner| planner.fewest(ty))
+            .unwrap_or_default()
+    }
+
+    fn fewest(&mut self, ty: &'s Canonical) -> usize {
         match self.their(ty) {
             Canonical::Primitive("null", _) => 0,
             Canonical::Primitive("float", _) => 4,
@@ -31,6 +36,11 @@ impl<'s> Planner<'s> {
 
     /// A value of the writer's that is passed over: as it is, and nobody looks at the outcome.
     pub(super) fn pass(&mut self, ty: &'s Canonical) -> NodeId {
+        let passed = self.deeper(|planner| planner.passed(ty));
+        passed.unwrap_or_else(|| self.add(Node::Null))
+    }
+
+    fn passed(&mut self, ty: &'s Canonical) -> NodeId {
         match self.their(ty) {
             Canonical::Primitive(name, _) => {
                 let node = promotion(name, name).unwrap_or(Node::Null);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::promotion::{logical, promotion, short};
 use super::{Cause, Incompatible, Node, NodeId, Plan, Sites};
-use crate::canonical::{Canonical, Extras};
+use crate::canonical::{Canonical, Extras, MAX_LEVELS};
 
 impl Plan {
     /// Compares the writer's schema with the reader's, of which `extras` has aliases and defaults.
@@ -26,8 +26,15 @@ impl Plan {
             gap: None,
             least: HashMap::new(),
             failed: HashMap::new(),
+            level: 0,
+            too_deep: false,
         };
-        let root = planner.resolve(writer, reader)?;
+        let root = planner.resolve(writer, reader);
+        if planner.too_deep {
+            let what = format!("types stand in each other more than {MAX_LEVELS} deep");
+            return planner.fail(Cause::Depth, what);
+        }
+        let root = root?;
         Ok(Plan {
             nodes: planner.nodes,
             root,
@@ -83,6 +90,10 @@ pub(super) struct Planner<'s> {
     /// Records that cannot be read, by the writer's name and the reader's, each with its error from the record on: every other union that
     /// has it would try it again, and the tries inside of it.
     pub(super) failed: HashMap<(&'s str, &'s str), Incompatible>,
+    /// How deep inside types, by their names as well: a text names a type in a later one as often as it likes.
+    level: usize,
+    /// Whether that was too deep anywhere: then there is no plan, whatever came of it.
+    too_deep: bool,
 }
 
 impl<'s> Planner<'s> {
@@ -172,7 +183,28 @@ impl<'s> Planner<'s> {
         }
     }
 
+    /// One level deeper; nothing where that is too deep.
+    pub(super) fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.level == MAX_LEVELS {
+            self.too_deep = true;
+            return None;
+        }
+        self.level += 1;
+        let result = inside(self);
+        self.level -= 1;
+        Some(result)
+    }
+
     pub(super) fn resolve(
+        &mut self,
+        writer: &'s Canonical,
+        reader: &'s Canonical,
+    ) -> Result<NodeId, Incompatible> {
+        let planned = self.deeper(|planner| planner.compare(writer, reader));
+        planned.unwrap_or_else(|| self.fail(Cause::Depth, "types stand in each other too deeply"))
+    }
+
+    fn compare(
         &mut self,
         writer: &'s Canonical,
         reader: &'s Canonical,

@@ -223,3 +223,33 @@ fn a_record_that_contains_itself_with_nothing_between_is_counted_as_one_that_doe
         assert!(plan.nodes.iter().any(recursive), "{reader}");
     }
 }
+
+#[test]
+fn types_that_name_each_other_are_compared_in_bounded_stack() {
+    let chain = |levels: usize| {
+        let mut fields = String::new();
+        let mut inner = "\"int\"".to_owned();
+        for level in 0..levels {
+            let of = record(
+                &format!("L{level}"),
+                &format!(r#"{{"name":"f","type":{inner}}}"#),
+            );
+            fields.push_str(&format!(r#"{{"name":"a{level}","type":{of}}},"#));
+            inner = format!("\"L{level}\"");
+        }
+        // The reader's only field comes last, so that it is compared before what it names.
+        let last = format!("L{}", levels - 1);
+        let here = format!(r#"{{"name":"last","type":{}}}"#, record(&last, ""));
+        (
+            record("R", &format!(r#"{fields}{{"name":"last","type":{inner}}}"#)),
+            record("R", &here),
+        )
+    };
+    let (writer, reader) = chain(200);
+    assert!(plan(&writer, &reader).is_ok());
+    let (writer, reader) = chain(20_000);
+    let error = plan(&writer, &reader).expect_err("too deep");
+    assert_eq!(error.cause, Cause::Depth);
+    let said = "at its top: types stand in each other more than 256 deep";
+    assert_eq!(error.to_string(), said);
+}

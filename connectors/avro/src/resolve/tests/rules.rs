@@ -604,3 +604,15 @@ fn records_are_as_deep_in_themselves_as_may_be_with_two_values_between() {
     let error = super::made(&resolver, &deep(129)).expect_err("too deep");
     assert_eq!(error.kind(), crate::AvroErrorKind::TooDeep);
 }
+
+#[test]
+fn records_of_one_field_in_each_other_are_planned_in_bounded_stack() {
+    let reader = r#"{"type":"record","name":"R","fields":[{"name":"n","type":"int"}]}"#;
+    for levels in [1_000, 20_000] {
+        let writer = of_their_own(levels, "\"int\"", str::to_owned);
+        let mut bytes = vec![0; levels];
+        bytes.extend([2, 14]);
+        let whole = Value::Record(vec![("n".to_owned(), Value::Int(7))]);
+        assert_eq!(ours(&writer, reader, &bytes), Ok(whole), "{levels}");
+    }
+}

@@ -272,6 +272,7 @@ fn advice(wrong: &Incompatible, is_gap: bool) -> Option<String> {
         Cause::Branch if is_gap => format!(
             "a record with that branch would be refused when it comes: give {name} a branch for it"
         ),
+        Cause::Depth => "nest types less deeply".to_owned(),
         Cause::Branch => format!("give {name} a branch for it"),
         Cause::Symbols { here } if is_gap => format!(
             "a record with such a symbol would be refused when it comes: add it to `{here}`, or give the enum a default"
