@@ -277,13 +277,20 @@ impl<'b> Seamed<'_, 'b> {
         let (seam, seams) = self.seams.split_first()?;
         self.seams = seams;
         self.next = next(seams);
-        if let (false, [Act::Go { from, to }]) = (self.away, seam.acts.as_slice()) {
-            return match self.known(*from, *to, rest) {
+        // What most seams are, without the way that all take.
+        match (self.away, seam.acts.as_slice()) {
+            (away, []) => {
+                debug_assert!(!away || rest.is_empty(), "what was made is what was read");
+                self.away = false;
+                self.size = self.writer.size();
+                Some(self.writer.rest())
+            }
+            (false, [Act::Go { from, to }]) => match self.known(*from, *to, rest) {
                 None => self.first(*to),
                 known => known,
-            };
+            },
+            (_, acts) => self.far(acts, rest),
         }
-        self.far(&seam.acts, rest)
     }
 
     /// The place `to`, if it is known; what is left at `from` is.
