@@ -1,6 +1,7 @@
 //! What is resolved is compared with what apache-avro makes of the same bytes and schemas.
 
 mod collected;
+mod depth;
 mod deviations;
 mod random;
 mod rules;
