@@ -111,6 +111,9 @@ impl Fields {
 /// How many values stand in the place of a record at most: a schema that says a name often must not become a program without end.
 const MOST_VALUES: usize = 64;
 
+/// How long the paths of all such values may be together.
+const MOST_BYTES: usize = 4 << 20;
+
 /// How many records inside each other are looked into for that.
 const MOST_LEVELS: usize = 64;
 
@@ -123,6 +126,7 @@ impl Program {
             kept,
             flat: vec![None; nodes.len()],
             level: 0,
+            left: MOST_BYTES,
         };
         let all = 0..nodes.len();
         Program {
@@ -172,14 +176,19 @@ struct Writer<'p> {
     flat: Vec<Option<Fields>>,
     /// How many records deep.
     level: usize,
+    /// How many bytes of paths may still be written for what stands in the place of a record.
+    left: usize,
 }
 
 impl Writer<'_> {
     /// Adds a value to those that follow each other.
     fn push(&mut self, fields: &mut Fields, name: &str, node: NodeId) {
         let op = op(node, self.nodes);
+        let left = self.left;
         if let Op::Inside(id) = op
             && let Some(inner) = self.flat(id)
+            && let paths = inner.names.iter().map(|inner| name.len() + 1 + inner.len())
+            && let Some(left) = left.checked_sub(paths.sum())
         {
             fields.ops.extend_from_slice(&inner.ops);
             for inner in &inner.names {
@@ -188,6 +197,7 @@ impl Writer<'_> {
                     (name, inner) => format!("{name}.{inner}"),
                 });
             }
+            self.left = left;
             return;
         }
         fields.ops.push(op);

@@ -65,11 +65,43 @@ fn records_are_as_deep_in_themselves_as_may_be_with_two_values_between() {
 #[test]
 fn records_of_one_field_in_each_other_are_planned_in_bounded_stack() {
     let reader = r#"{"type":"record","name":"R","fields":[{"name":"n","type":"int"}]}"#;
-    for levels in [1_000, 20_000] {
+    for (levels, fits) in [(1_000, true), (20_000, false)] {
         let writer = of_their_own(levels, "\"int\"", str::to_owned);
         let mut bytes = vec![0; levels];
         bytes.extend([2, 14]);
+        let read = ours(&writer, reader, &bytes);
         let whole = Value::Record(vec![("n".to_owned(), Value::Int(7))]);
-        assert_eq!(ours(&writer, reader, &bytes), Ok(whole), "{levels}");
+        match fits {
+            true => assert_eq!(read, Ok(whole), "{levels}"),
+            false => {
+                let error = read.expect_err("too deep");
+                assert!(error.contains("nested more than 384 deep"), "{error}");
+            }
+        }
     }
+}
+
+#[test]
+fn a_schema_that_names_a_wide_record_often_becomes_no_large_program() {
+    let int = |n: usize| format!(r#"{{"name":"{}{n}","type":"int"}}"#, "f".repeat(1_000));
+    let wide: Vec<String> = (0..60).map(int).collect();
+    let wide = format!(
+        r#"{{"type":"record","name":"W","fields":[{}]}}"#,
+        wide.join(",")
+    );
+    let mut fields = format!(r#"{{"name":"w","type":{wide}}}"#);
+    for n in 0..2_000 {
+        fields.push_str(&format!(r#",{{"name":"w{n}","type":"W"}}"#));
+    }
+    let writer = format!(
+        r#"{{"type":"record","name":"R","fields":[{{"name":"u","type":["null",{{"type":"record","name":"X","fields":[{fields}]}}]}},{{"name":"n","type":"int"}}]}}"#
+    );
+    let reader = r#"{"type":"record","name":"R","fields":[{"name":"n","type":"int"}]}"#;
+    let size = format!("{:?}", resolver(&writer, reader).expect("a plan")).len();
+    assert!(size < 16 << 20, "{size}");
+    let mut bytes = vec![2];
+    bytes.extend(vec![0; 60 * 2_001]);
+    bytes.push(14);
+    let whole = Value::Record(vec![("n".to_owned(), Value::Int(7))]);
+    assert_eq!(ours(&writer, reader, &bytes), Ok(whole));
 }
