@@ -71,6 +71,7 @@ impl<'b> Block<'b> {
     fn walk(&self) -> Walk<'b> {
         Walk {
             reader: Reader::new(self.bytes, self.bytes.len()),
+            bytes: self.bytes.len(),
             left: self.count,
             empty: 0,
             ended: false,
@@ -133,6 +134,8 @@ impl Iterator for Values<'_, '_> {
 #[derive(Debug)]
 struct Walk<'b> {
     reader: Reader<'b>,
+    /// Of the whole block.
+    bytes: usize,
     left: u64,
     /// Records so far that have no bytes.
     empty: u64,
@@ -153,6 +156,8 @@ impl<'b> Walk<'b> {
         }
         self.left -= 1;
         let before = self.reader.rest().len();
+        // What no byte pays for is bounded for each record, as in a payload of its own.
+        self.reader = Reader::new(self.reader.rest(), self.bytes);
         let mut record = read(&mut self.reader);
         // Records without bytes: a count alone must not keep anybody busy for ever.
         self.empty += u64::from(self.reader.rest().len() == before);

@@ -15,9 +15,10 @@ use std::io::BufRead;
 
 use apache_avro::types::Value;
 use apache_avro::{Codec as Theirs, Schema, Writer};
-use spate_avro::AvroRecord as _;
 use spate_avro::container::{Codec, Container, ContainerError};
+use spate_avro::{AvroError, AvroRecord as _};
 use spate_macros::AvroRecord;
+use spate_runtime::scratch::Scratch;
 
 use crate::leaves::{compare, given, say};
 use crate::types::All;
@@ -149,6 +150,36 @@ fn a_file_may_come_in_small_pieces_and_have_no_records() {
     let pieces = std::io::BufReader::with_capacity(1, &file[..]);
     assert_eq!(pairs(pieces), Ok(expected(100)));
     assert_eq!(pairs(&self::file(Theirs::Null, 0, 1)[..]), Ok(Vec::new()));
+}
+
+#[derive(AvroRecord, Debug, PartialEq)]
+#[avro(schema = "tests/schemas/nulls.avsc", crate = facade)]
+struct Nulls {
+    nulls: Vec<()>,
+}
+
+#[test]
+fn what_no_byte_pays_for_is_bounded_for_each_record_and_not_for_its_block() {
+    let schema = Schema::parse_str(Nulls::SCHEMA).expect("a schema");
+    let mut writer = Writer::new(&schema, Vec::new()).expect("a writer");
+    for _ in 0..3 {
+        let nulls = Value::Array(vec![Value::Null; 40_000]);
+        let record = Value::Record(vec![("nulls".to_owned(), nulls)]);
+        writer.append_value(record).expect("a record");
+    }
+    let file = writer.into_inner().expect("a file");
+    let mut container = Container::open(&file[..]).expect("a file");
+    let mut resolution = container.resolution::<Nulls>().expect("its own schema");
+    let (mut buffer, scratch) = (Vec::new(), Scratch::new());
+    let block = container.next_block(&mut buffer).expect("a block");
+    let block = block.expect("one block");
+    let lengths = |records: Vec<Result<Nulls, AvroError>>| -> Vec<usize> {
+        let length = |record: Result<Nulls, _>| record.expect("a record").nulls.len();
+        records.into_iter().map(length).collect()
+    };
+    assert_eq!(lengths(block.records().collect()), [40_000; 3]);
+    let resolved = block.resolved(&mut resolution, &scratch).collect();
+    assert_eq!(lengths(resolved), [40_000; 3]);
 }
 
 #[test]
