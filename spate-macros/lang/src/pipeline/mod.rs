@@ -1,7 +1,7 @@
 //! `pipeline!`: from the tokens of one call to the functions that it stands for.
 //!
 //! Three passes read and one writes: `split` cuts tokens into pipelines and links and cannot fail, `parse` reads each
-//! stage on its own, `check` holds the result against the [`registry`], `expand` writes a checked [`plan`]. All findings go to one
+//! stage on its own, `check` holds the result against the [`registry`], `expand` writes a checked `plan`. All findings go to one
 //! collector; a pipeline with a finding is written as a stub of the same signature, so that its callers compile.
 
 mod args;

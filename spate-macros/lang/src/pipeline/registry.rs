@@ -1,7 +1,7 @@
 //! The stage registry: what stages there are, and all that is to be known of each.
 //!
 //! One static table feeds the parser, the checks, the suggestions, the code generation, the reference and the tests, so
-//! they cannot disagree. A stage is added by one entry in a file of [`stages`](super::stages).
+//! they cannot disagree. A stage is added by one entry in a file of `stages`.
 
 use super::stages;
 use crate::diagnostic::suggest;

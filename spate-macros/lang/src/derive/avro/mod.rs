@@ -9,6 +9,7 @@ mod emit;
 mod enums;
 mod generate;
 mod matching;
+mod naming;
 mod shape;
 mod unions;
 mod variants;

@@ -8,6 +8,7 @@ use syn::Type as RustType;
 
 use crate::avro::{Definition, Kind, Schema, Type};
 use crate::derive::avro::matching::compare;
+use crate::derive::avro::naming::camel;
 use crate::derive::avro::shape::{Shape, shape};
 use crate::derive::avro::variants::{Input, Variant};
 use crate::derive::input::did_you_mean;
@@ -102,20 +103,6 @@ fn held_name(ty: &RustType) -> Option<String> {
             .map(|last| last.ident.to_string()),
         _ => None,
     })
-}
-
-/// `timestamp-millis` as `TimestampMillis`.
-fn camel(name: &str) -> String {
-    name.split('-')
-        .flat_map(|word| {
-            let mut letters = word.chars();
-            letters
-                .next()
-                .map(|first| first.to_ascii_uppercase())
-                .into_iter()
-                .chain(letters)
-        })
-        .collect()
 }
 
 /// For each branch its variant, in the order of the branches. Null has none where no variant holds nothing.
