@@ -213,13 +213,26 @@ impl<'s> Generator<'s> {
         let attribute = self.attribute(quote!(record = #full,));
         let doc = self.doc(&named.doc, format!("The record `{full}`."));
         let mut members = TokenStream::new();
+        let mut whole = true;
         for field in fields {
             let Some(ty) = self.rust(&field.ty, &Place { record: id, field }, errors) else {
+                whole = false;
                 continue;
             };
             let doc = self.doc(&field.doc, format!("{}.", self.schema.describe(&field.ty)));
             let (name, rename) = self.member(&field.name);
             members.extend(quote!(#doc #rename pub #name: #ty,));
+        }
+        if !whole {
+            // Reported; its name stays, so that whoever uses it is not wrong as well.
+            let held = lifetime
+                .is_some()
+                .then(|| quote!((::core::marker::PhantomData<&'a ()>)));
+            self.items.extend(quote! {
+                #[allow(dead_code, non_camel_case_types)]
+                pub struct #ident #lifetime #held;
+            });
+            return;
         }
         self.items.extend(quote! {
             #doc
