@@ -96,6 +96,19 @@ pub(super) enum Part {
 }
 
 impl Fields {
+    /// One value.
+    pub(super) fn one(name: &str, op: Op) -> Self {
+        let mut fields = Fields::default();
+        fields.push(name, op);
+        fields
+    }
+
+    /// One value more.
+    pub(super) fn push(&mut self, name: &str, op: Op) {
+        self.ops.push(op);
+        self.names.push(name.to_owned());
+    }
+
     /// Adds the path of one of the values to an error in it.
     #[cold]
     pub(super) fn named(&self, failed: &Op, error: AvroError) -> AvroError {
@@ -139,12 +152,26 @@ impl Program {
 
     /// The fields of a record, each one value.
     pub(super) fn fields(&self, fields: &[(String, NodeId)]) -> Fields {
-        let (names, ops) = fields
-            .iter()
-            .map(|(name, node)| (name.clone(), self.ops[*node]))
-            .unzip();
-        Fields { ops, names }
+        each(fields, |node| self.ops[node])
     }
+}
+
+/// The fields of a record, each one value.
+fn each(fields: &[(String, NodeId)], op: impl Fn(NodeId) -> Op) -> Fields {
+    let mut all = Fields::default();
+    for (name, node) in fields {
+        all.push(name, op(*node));
+    }
+    all
+}
+
+/// Of each branch what is made of its node; nothing of one that cannot be read.
+fn branches<T>(branches: &[Branch], of: impl Fn(NodeId) -> T) -> Vec<Option<T>> {
+    let branch = |branch: &Branch| match branch {
+        Branch::Read(node) => Some(of(*node)),
+        Branch::Unreadable => None,
+    };
+    branches.iter().map(branch).collect()
 }
 
 /// How the value of that number is passed over, wherever it stands.
@@ -200,8 +227,16 @@ impl Writer<'_> {
             self.left = left;
             return;
         }
-        fields.ops.push(op);
-        fields.names.push(name.to_owned());
+        fields.push(name, op);
+    }
+
+    /// Values that follow each other.
+    fn row(&mut self, values: Vec<(&str, NodeId)>) -> Fields {
+        let mut fields = Fields::default();
+        for (name, node) in values {
+            self.push(&mut fields, name, node);
+        }
+        fields
     }
 
     /// What stands in the place of a record; nothing where it has to be entered, or is large.
@@ -215,11 +250,7 @@ impl Writer<'_> {
                 return None;
             }
             self.level += 1;
-            let mut fields = Fields::default();
-            for (name, node) in written {
-                self.push(&mut fields, name, node);
-            }
-            self.flat[id] = Some(fields);
+            self.flat[id] = Some(self.row(written));
             self.level -= 1;
         }
         let flat = self.flat[id].as_ref();
@@ -231,8 +262,7 @@ impl Writer<'_> {
             Node::Blocks { keys, item, least } => {
                 let mut fields = Fields::default();
                 if *keys {
-                    fields.ops.push(Op::Text);
-                    fields.names.push(String::new());
+                    fields.push("", Op::Text);
                 }
                 self.push(&mut fields, "", *item);
                 Inside::Blocks {
@@ -241,20 +271,15 @@ impl Writer<'_> {
                     item: fields,
                 }
             }
-            Node::Branches { branches, .. } => {
-                let branch = |branch: &Branch| match branch {
-                    Branch::Read(node) => Some(op(*node, self.nodes)),
-                    Branch::Unreadable => None,
-                };
-                Inside::Branches(branches.iter().map(branch).collect())
+            Node::Branches { branches: all, .. } => {
+                Inside::Branches(branches(all, |node| op(node, self.nodes)))
             }
             record => {
                 let (written, recursive) = written(record)?;
-                let mut fields = Fields::default();
-                for (name, node) in written {
-                    self.push(&mut fields, name, node);
+                Inside::Record {
+                    fields: self.row(written),
+                    recursive,
                 }
-                Inside::Record { fields, recursive }
             }
         })
     }
@@ -286,24 +311,12 @@ impl Writer<'_> {
                 fields,
                 wanted,
                 recursive,
-            } => {
-                let (names, ops) = fields
-                    .iter()
-                    .map(|(name, node)| (name.clone(), op(*node, self.nodes)))
-                    .unzip();
-                Make::Reordered {
-                    fields: Fields { ops, names },
-                    wanted: wanted.clone(),
-                    recursive: *recursive,
-                }
-            }
-            Node::Branches { branches, .. } => {
-                let branch = |branch: &Branch| match branch {
-                    Branch::Read(node) => Some(*node),
-                    Branch::Unreadable => None,
-                };
-                Make::Branches(branches.iter().map(branch).collect())
-            }
+            } => Make::Reordered {
+                fields: each(fields, |node| op(node, self.nodes)),
+                wanted: wanted.clone(),
+                recursive: *recursive,
+            },
+            Node::Branches { branches: all, .. } => Make::Branches(branches(all, |node| node)),
             Node::Into(branch, node) => Make::Into(*branch, *node),
             _ => return None,
         })
@@ -313,8 +326,7 @@ impl Writer<'_> {
     fn item(&mut self, keys: bool, item: NodeId) -> Vec<Part> {
         let mut parts = Vec::new();
         if keys {
-            let (ops, names) = (vec![Op::Text], vec![String::new()]);
-            parts.push(Part::Copy(Fields { ops, names }, Vec::new()));
+            parts.push(Part::Copy(Fields::one("", Op::Text), Vec::new()));
         }
         match &self.nodes[item] {
             Node::Record {

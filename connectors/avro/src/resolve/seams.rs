@@ -130,14 +130,9 @@ impl Cut {
     /// The writer has a field here that nobody wants.
     fn skip(&mut self, name: &str, op: Op) {
         if let Some(Act::Skip(fields)) = self.acts.last_mut() {
-            fields.names.push(name.to_owned());
-            fields.ops.push(op);
-            return;
+            return fields.push(name, op);
         }
-        self.acts.push(Act::Skip(Fields {
-            ops: vec![op],
-            names: vec![name.to_owned()],
-        }));
+        self.acts.push(Act::Skip(Fields::one(name, op)));
     }
 
     /// The next field is made, with those before it that are.
@@ -309,18 +304,20 @@ impl<'b> Seamed<'_, 'b> {
     /// The place `to`, over the fields in front of it.
     #[inline(never)]
     fn first(&mut self, to: usize) -> Option<&'b [u8]> {
-        match self.pass_to(to) {
-            Ok(()) => Some(self.writer.rest()),
-            Err(error) => {
-                self.failed = Some(error);
-                None
-            }
-        }
+        let passed = self.pass_to(to).map(|()| self.writer.rest());
+        self.told(passed)
     }
 
     #[inline(never)]
     fn far(&mut self, acts: &[Act], rest: &'b [u8]) -> Option<&'b [u8]> {
-        match self.acts(acts, rest) {
+        let done = self.acts(acts, rest);
+        self.told(done)
+    }
+
+    /// Keeps an error for the decoder.
+    #[inline(always)]
+    fn told(&mut self, result: Result<&'b [u8], AvroError>) -> Option<&'b [u8]> {
+        match result {
             Ok(rest) => Some(rest),
             Err(error) => {
                 self.failed = Some(error);
