@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use spate_runtime::machines;
 use spate_runtime::source::{Commit, LaneId};
 use spate_runtime::time::Time;
 
-use super::rows::{self, Draft, Kind, Row};
+use super::rows::{Draft, Kind};
 use crate::scripted::Topic;
+
+mod lanes;
+mod writes;
 
 struct Produced {
     offset: i64,
@@ -226,147 +227,6 @@ impl State {
         })
     }
 
-    // ---- lanes ----
-
-    pub(super) fn lane_begins(&mut self, process: u32, id: LaneId, partition: usize, start: i64) {
-        let lane = Lane {
-            process,
-            partition,
-            next: start,
-            failed: false,
-            lost: false,
-            told: false,
-            asked: None,
-            released: false,
-            left: false,
-        };
-        self.lanes.insert(id, lane);
-    }
-
-    /// Whether the assignment has reached its process.
-    pub(super) fn knows(&self, id: LaneId) -> bool {
-        self.lanes.contains_key(&id)
-    }
-
-    pub(super) fn lane_lost(&mut self, id: LaneId) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.lost = true;
-        }
-    }
-
-    /// Its process is asked to give it back, or told that it is lost.
-    pub(super) fn lane_goes(&mut self, id: LaneId, lost: bool) {
-        let now = self.now;
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.told |= lost;
-            lane.asked.get_or_insert(now);
-        }
-    }
-
-    /// The group takes it away, because its process did not give it back.
-    pub(super) fn check_asked(&mut self, id: LaneId) {
-        let Some(lane) = self.lanes.get(&id) else {
-            return;
-        };
-        let (partition, process) = (lane.partition, lane.process);
-        let took = lane
-            .asked
-            .map_or(Duration::ZERO, |asked| self.now.since(asked));
-        if took > machines::REVOKE_TIMEOUT + Duration::from_secs(2) {
-            self.violation(format_args!(
-                "{} has not given back partition {partition} after {took:?}",
-                who(process)
-            ));
-        }
-    }
-
-    /// Its process gives it back. Unless the process ends, all that was run is settled and committed first, as long as the
-    /// engine may take for it.
-    pub(super) fn lane_released(&mut self, id: LaneId, ending: bool, prompt: Option<Duration>) {
-        let Some(lane) = self.lanes.get(&id) else {
-            return;
-        };
-        let (partition, process, next) = (lane.partition, lane.process, lane.next);
-        let committed = self.topic.committed(partition as i32).unwrap_or(0);
-        let records = &self.partitions[partition].records;
-        let from = records.partition_point(|r| r.offset < committed);
-        let to = records.partition_point(|r| r.offset < next);
-        let left = (from..to).any(|index| !self.is_safe(partition, index, &[]));
-        let took = lane
-            .asked
-            .map_or(Duration::ZERO, |asked| self.now.since(asked));
-        let kept = !lane.lost && !ending;
-        if kept && from < to && took < machines::REVOKE_TIMEOUT {
-            self.violation(format_args!(
-                "{} gave back partition {partition} after {took:?}: ran to {next}, committed {committed}",
-                who(process)
-            ));
-        }
-        if kept && prompt.is_some_and(|prompt| took > prompt) {
-            self.violation(format_args!(
-                "{} needed {took:?} to give back partition {partition}, and nothing was in its way",
-                who(process)
-            ));
-        }
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.left = left && !lane.lost;
-            lane.released = !ending;
-        }
-    }
-
-    pub(super) fn reading(&mut self, lane: Option<(u32, LaneId)>) {
-        self.reading = lane;
-    }
-
-    /// The kernel runs a batch of these offsets: the records that come next in its lane, none left out, none twice.
-    pub(super) fn run_begins(&mut self, process: u32, offsets: &[i64]) {
-        let Some((owner, id)) = self.reading else {
-            return self.violation(format_args!(
-                "a kernel ran a batch that no lane was read for"
-            ));
-        };
-        let Some(lane) = self.lanes.get(&id) else {
-            return self.violation(format_args!("a lane that was never assigned was read"));
-        };
-        let (partition, next) = (lane.partition, lane.next);
-        if owner != process || lane.process != process {
-            self.violation(format_args!(
-                "{} ran a lane of another process",
-                who(process)
-            ));
-        }
-        if self.lanes[&id].failed {
-            self.violation(format_args!(
-                "{} ran partition {partition} on after its kernel had failed there",
-                who(process)
-            ));
-        }
-        let records = &self.partitions[partition].records;
-        let from = records.partition_point(|r| r.offset < next);
-        let expected = records[from..].iter().map(|r| r.offset);
-        if !offsets.iter().copied().eq(expected.take(offsets.len())) {
-            self.violation(format_args!(
-                "{} ran partition {partition} with a gap or out of order: {offsets:?} after {next}",
-                who(process)
-            ));
-        }
-    }
-
-    pub(super) fn run_ends(&mut self, process: u32, ran: &Ran) {
-        self.counts.batches += 1;
-        self.counts.largest = self.counts.largest.max(ran.bytes);
-        let Some((_, id)) = self.reading else { return };
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            match ran.next {
-                Some(next) => lane.next = next,
-                None => lane.failed = true,
-            }
-        }
-        if ran.next.is_some() {
-            self.process(process).records += ran.records as u64;
-        }
-    }
-
     // ---- processes ----
 
     pub(super) fn process(&mut self, process: u32) -> &mut Done {
@@ -452,125 +312,6 @@ impl State {
                     who(process)
                 ));
             }
-        }
-    }
-
-    // ---- writes ----
-
-    /// A write of a block begins.
-    pub(super) fn write_begins(&mut self, at: (u32, usize, usize), token: &str, data: &[u8]) {
-        self.counts.writes += 1;
-        let (process, sink, shard) = at;
-        let hash = data.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        let known = self.tokens.insert(token.to_owned(), hash);
-        if known.is_some_and(|known| known != hash) {
-            self.violation(format_args!("the token {token} was used for other rows"));
-        }
-        let state = self.shards.entry(at).or_insert(Shard {
-            again: None,
-            running: 0,
-        });
-        state.running += 1;
-        let running = state.running;
-        let again = state.again.take();
-        if running > 1 {
-            self.violation(format_args!(
-                "two writes at a time: {} sink {sink} shard {shard}",
-                who(process)
-            ));
-        }
-        if again
-            .as_ref()
-            .is_some_and(|(again, known)| again != token || *known != hash)
-        {
-            let (again, _) = again.unwrap_or_default();
-            self.violation(format_args!(
-                "{again} was to be written again, but {token} was written: sink {sink} shard {shard}"
-            ));
-        }
-    }
-
-    /// The attempt's future is gone.
-    pub(super) fn write_dropped(&mut self, at: (u32, usize, usize)) {
-        if let Some(shard) = self.shards.get_mut(&at) {
-            shard.running -= 1;
-        }
-    }
-
-    /// The attempt was answered with an error that may pass, or was given up: the block is to be written again, unless the
-    /// whole process is ending.
-    pub(super) fn write_again(&mut self, at: (u32, usize, usize), token: &str) {
-        let hash = self.tokens.get(token).copied().unwrap_or_default();
-        if let Some(shard) = self.shards.get_mut(&at) {
-            shard.again = Some((token.to_owned(), hash));
-        }
-    }
-
-    /// The process has failed: blocks may be given up.
-    pub(super) fn gives_up(&mut self, process: u32) {
-        for (at, shard) in &mut self.shards {
-            if at.0 == process {
-                shard.again = None;
-            }
-        }
-    }
-
-    /// Rows are stored by a process.
-    pub(super) fn stores(
-        &mut self,
-        process: u32,
-        sink: usize,
-        shard: usize,
-        shards: usize,
-        data: &[u8],
-    ) -> usize {
-        let rows = match rows::read(data) {
-            Ok(rows) => rows,
-            Err(error) => {
-                self.violation(format_args!("sink {sink}: {error}"));
-                return 0;
-            }
-        };
-        for row in &rows {
-            self.store(process, sink, shard, shards, row);
-        }
-        rows.len()
-    }
-
-    fn store(&mut self, process: u32, sink: usize, shard: usize, shards: usize, row: &Row) {
-        let partition = usize::from(row.partition);
-        let offset = i64::from(row.offset);
-        if usize::from(row.sink) != sink {
-            self.violation(format_args!(
-                "sink {sink} got a row of another one: {row:?}"
-            ));
-        }
-        let belongs = rows::shard_of(row.key, shards);
-        if belongs != shard {
-            self.violation(format_args!(
-                "sink {sink} shard {shard} got a row of shard {belongs}: {row:?}"
-            ));
-        }
-        let ran = self.lanes.values().any(|lane| {
-            lane.process == process && lane.partition == partition && offset < lane.next
-        });
-        if !ran {
-            self.violation(format_args!(
-                "{} stores a row of a batch that did not run to its end: {row:?}",
-                who(process)
-            ));
-        }
-        let child = usize::from(row.child);
-        match self.record(partition, offset) {
-            Some(record)
-                if record.draft.rows().get(child) == Some(&row.sink)
-                    && record.draft.key == row.key =>
-            {
-                record.stored |= 1 << child;
-            }
-            _ => self.violation(format_args!("a row that no record makes: {row:?}")),
         }
     }
 
