@@ -1,7 +1,6 @@
 //! The machines stepped together on one thread: a scripted source, real drivers, workers and the controller, a clock that
 //! is moved by hand. What a run did is a log; the same seed gives the same log.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
@@ -17,9 +16,19 @@ use crate::graph::{Graph, Mark};
 use crate::output::{Output, SinkOutput};
 use crate::record::{Batch, Partition, Record};
 use crate::sink::{Block, ShardQueue, ShardWriter, SinkFuture, SinkWorker, WorkerShared};
-use crate::source::{Commit, Fetched, LaneId, Source, SourceEvent, SourceLane};
+use crate::source::{Fetched, LaneId, SourceEvent, SourceLane};
 use crate::stats::Stats;
 use crate::time::{Clock, ManualClock, Time};
+
+mod backpressure;
+mod drain;
+mod fanout;
+mod revocations;
+mod scripted;
+mod stalls;
+mod tests;
+
+use scripted::{Broker, Control, Lane, ROW, Store};
 
 static GRAPH: Graph = Graph::new(
     "sim",
@@ -32,232 +41,6 @@ const DRAIN: Duration = Duration::from_secs(5);
 
 /// What happened, in order.
 type Log = Arc<Mutex<Vec<String>>>;
-
-#[derive(Clone)]
-struct Store {
-    log: Log,
-    rng: Arc<Mutex<fastrand::Rng>>,
-    /// Of ten writes, so many fail.
-    fail: u32,
-    /// Writes never end.
-    hang: Arc<AtomicBool>,
-    /// How fast it writes; `None` is at once.
-    bytes_per_ms: Option<usize>,
-    clock: ManualClock,
-    /// The next write panics.
-    panics: Arc<AtomicBool>,
-    rows: Arc<Mutex<Vec<(i32, i64)>>>,
-}
-
-impl ShardWriter for Store {
-    fn write(&mut self, _: usize, block: &Block) -> SinkFuture {
-        let data = block.chunks().concat();
-        let rows: Vec<(i32, i64)> = data
-            .chunks_exact(ROW)
-            .map(|row| {
-                let (partition, offset) = row.split_at(4);
-                (
-                    i32::from_le_bytes(partition.try_into().unwrap()),
-                    i64::from_le_bytes(offset.try_into().unwrap()),
-                )
-            })
-            .collect();
-        let fails = self.rng.lock().unwrap().u32(0..10) < self.fail;
-        let panics = self.panics.load(std::sync::atomic::Ordering::SeqCst);
-        let store = self.clone();
-        let token = block.token().to_owned();
-        let takes = self
-            .bytes_per_ms
-            .map_or(0, |rate| block.bytes().div_ceil(rate));
-        let end = self.clock.now().after(Duration::from_millis(takes as u64));
-        Box::pin(async move {
-            std::future::poll_fn(|_| {
-                if store.clock.now() < end {
-                    std::task::Poll::Pending
-                } else {
-                    std::task::Poll::Ready(())
-                }
-            })
-            .await;
-            assert!(!panics, "in the writer");
-            store
-                .log
-                .lock()
-                .unwrap()
-                .push(format!("write {token} rows={} fails={fails}", rows.len()));
-            if store.hang.load(std::sync::atomic::Ordering::SeqCst) {
-                return std::future::pending().await;
-            }
-            if fails {
-                return Err(ConnectorError::retryable("injected"));
-            }
-            store.rows.lock().unwrap().extend(rows);
-            Ok(())
-        })
-    }
-}
-
-struct Lane {
-    id: LaneId,
-    partition: Partition,
-    next: i64,
-    end: i64,
-    current: Vec<i64>,
-    keys: Vec<[u8; 8]>,
-    broker: Arc<Mutex<Broker>>,
-}
-
-impl SourceLane for Lane {
-    fn id(&self) -> LaneId {
-        self.id
-    }
-
-    fn partition(&self) -> &Partition {
-        &self.partition
-    }
-
-    fn fetch(&mut self, max: usize) -> Result<Fetched, ConnectorError> {
-        assert!(self.current.is_empty(), "a batch is current");
-        if self.broker.lock().unwrap().paused.contains(&self.id) {
-            return Ok(Fetched::Empty);
-        }
-        if self.next >= self.end
-            && let Some(tail) = self
-                .broker
-                .lock()
-                .unwrap()
-                .tails
-                .remove(&self.partition.number)
-        {
-            return Ok(Fetched::Passed(self.end + tail));
-        }
-        let to = self.end.min(self.next + max as i64);
-        self.current = (self.next..to).collect();
-        self.keys = (self.next..to).map(i64::to_le_bytes).collect();
-        Ok(if self.current.is_empty() {
-            Fetched::Empty
-        } else {
-            Fetched::Batch
-        })
-    }
-
-    fn read(&self, f: &mut dyn FnMut(&Batch<'_>)) {
-        let records: Vec<Record<'_>> = self
-            .current
-            .iter()
-            .zip(&self.keys)
-            .map(|(&offset, key)| Record::new(offset, Some(b"x")).with_key(Some(key)))
-            .collect();
-        f(&Batch::new(
-            &self.partition,
-            &records,
-            self.current[self.current.len() - 1] + 1,
-        ));
-    }
-
-    fn finish(&mut self) {
-        self.next += self.current.len() as i64;
-        self.current.clear();
-    }
-}
-
-#[derive(Default)]
-struct Broker {
-    events: VecDeque<SourceEvent>,
-    committed: std::collections::BTreeMap<i32, i64>,
-    released: Vec<LaneId>,
-    refuse_commits: bool,
-    lose_commit_answers: bool,
-    closed: bool,
-    polls: u64,
-    paused: std::collections::BTreeSet<LaneId>,
-    /// How many offsets without a record a partition ends with.
-    tails: std::collections::BTreeMap<i32, i64>,
-    /// Lanes go on although they are paused, as those that have fetched already do.
-    ignores_pauses: bool,
-}
-
-struct Control {
-    broker: Arc<Mutex<Broker>>,
-    log: Log,
-}
-
-impl Source for Control {
-    fn start(&mut self, _: Time) -> Result<(), ConnectorError> {
-        Ok(())
-    }
-
-    fn poll(&mut self, _: Time) -> Result<Option<SourceEvent>, ConnectorError> {
-        let mut broker = self.broker.lock().unwrap();
-        broker.polls += 1;
-        Ok(broker.events.pop_front())
-    }
-
-    fn commit(&mut self, id: u64, offsets: &[Commit]) -> Result<(), ConnectorError> {
-        let mut broker = self.broker.lock().unwrap();
-        let list: Vec<String> = offsets
-            .iter()
-            .map(|c| format!("{}={}", c.partition, c.offset))
-            .collect();
-        self.log
-            .lock()
-            .unwrap()
-            .push(format!("commit {}", list.join(" ")));
-        if broker.lose_commit_answers {
-            return Ok(());
-        }
-        let result = if broker.refuse_commits {
-            Err(ConnectorError::retryable("rebalance in progress"))
-        } else {
-            for commit in offsets {
-                let before = broker
-                    .committed
-                    .insert(commit.partition.number, commit.offset);
-                assert!(
-                    before.is_none_or(|before| commit.offset > before),
-                    "a commit went back"
-                );
-            }
-            Ok(())
-        };
-        broker
-            .events
-            .push_back(SourceEvent::Committed { id, result });
-        Ok(())
-    }
-
-    fn pause(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
-        self.log
-            .lock()
-            .unwrap()
-            .push(format!("pause {}", lanes.len()));
-        let mut broker = self.broker.lock().unwrap();
-        if !broker.ignores_pauses {
-            broker.paused.extend(lanes);
-        }
-        Ok(())
-    }
-
-    fn resume(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
-        self.log
-            .lock()
-            .unwrap()
-            .push(format!("resume {}", lanes.len()));
-        let mut broker = self.broker.lock().unwrap();
-        broker.paused.retain(|lane| !lanes.contains(lane));
-        Ok(())
-    }
-
-    fn release(&mut self, lanes: &[LaneId]) -> Result<(), ConnectorError> {
-        self.broker.lock().unwrap().released.extend(lanes);
-        self.log.lock().unwrap().push(format!("release {lanes:?}"));
-        Ok(())
-    }
-
-    fn close(&mut self) {
-        self.broker.lock().unwrap().closed = true;
-    }
-}
 
 /// A gate that holds one partition until it is opened.
 #[derive(Clone, Default)]
@@ -359,8 +142,6 @@ impl Default for Options {
     }
 }
 
-/// `Lane`'s records become rows of so many bytes.
-const ROW: usize = 12;
 /// Records in a batch.
 const BATCH: usize = 8;
 
@@ -614,10 +395,3 @@ impl Sim {
         }
     }
 }
-
-mod backpressure;
-mod drain;
-mod fanout;
-mod revocations;
-mod stalls;
-mod tests;
