@@ -3,7 +3,13 @@
 use std::fmt;
 use std::io::Read;
 
+use liblzma::read::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+
 use super::ContainerError;
+
+/// What xz takes beside its dictionary, and more than that.
+const XZ_OVERHEAD: u64 = 16 << 20;
 
 /// How the blocks of a file are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +80,12 @@ impl Codec {
                 stream(decoder, most, out)
             }
             Codec::Bzip2 => stream(bzip2::read::MultiBzDecoder::new(block), most, out),
-            Codec::Xz => stream(
-                liblzma::read::XzDecoder::new_multi_decoder(block),
-                most,
-                out,
-            ),
+            Codec::Xz => {
+                // A stream says how large a dictionary it needs, up to 4 GiB, and that is allocated at once.
+                let memory = most + XZ_OVERHEAD;
+                let decoder = Stream::new_stream_decoder(memory, CONCATENATED).map_err(said)?;
+                stream(XzDecoder::new_stream(block, decoder), most, out)
+            }
         }
     }
 }

@@ -153,10 +153,58 @@ fn a_block_that_would_fill_the_memory_is_refused() {
     let bomb = encoder.finish().expect("memory");
     let error = pairs(&block(1, bomb.len() as i64, &bomb, "deflate")[..]).expect_err("too much");
     assert!(error.contains("expands to more than 256 MiB"), "{error}");
+    // Streams behind each other are one block: 17 of 16 MiB are too much.
+    let zeros = vec![0u8; 16 << 20];
+    for (codec, stream) in [
+        (
+            "zstandard",
+            zstd::encode_all(&zeros[..], 1).expect("memory"),
+        ),
+        (
+            "bzip2",
+            compressed(bzip2::read::BzEncoder::new(
+                &zeros[..],
+                bzip2::Compression::fast(),
+            )),
+        ),
+        (
+            "xz",
+            compressed(liblzma::read::XzEncoder::new(&zeros[..], 0)),
+        ),
+    ] {
+        let bomb = stream.repeat(17);
+        let error = pairs(&block(1, bomb.len() as i64, &bomb, codec)[..]).expect_err("too much");
+        assert!(
+            error.contains("expands to more than 256 MiB"),
+            "{codec}: {error}"
+        );
+    }
     // Snappy says its length first: it is not believed.
     let claim = [0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0];
     let error = pairs(&block(1, 8, &claim, "snappy")[..]).expect_err("too much");
     assert!(error.contains("expands to more than 256 MiB"), "{error}");
+}
+
+fn compressed(mut encoder: impl std::io::Read) -> Vec<u8> {
+    let mut out = Vec::new();
+    encoder.read_to_end(&mut out).expect("memory");
+    out
+}
+
+#[test]
+fn a_dictionary_that_is_larger_than_any_block_is_not_allocated() {
+    let pair = [2, 2, b'v'];
+    let mut stream = compressed(liblzma::read::XzEncoder::new(&pair[..], 6));
+    let whole = block(1, stream.len() as i64, &stream, "xz");
+    assert_eq!(pairs(&whole[..]), Ok(vec![(1, "v".to_owned())]));
+    // Behind the stream's header: the size and flags of the block's, one filter of one byte, which is the dictionary's size, padding, checksum.
+    let head = &mut stream[12..24];
+    assert_eq!(head[..4], [2, 0, 0x21, 1]);
+    head[4] = 40; // 4 GiB
+    let checksum = crc32fast::hash(&head[..8]);
+    head[8..].copy_from_slice(&checksum.to_le_bytes());
+    let error = pairs(&block(1, stream.len() as i64, &stream, "xz")[..]).expect_err("too much");
+    assert!(error.contains("cannot be decompressed (xz)"), "{error}");
 }
 
 #[test]
