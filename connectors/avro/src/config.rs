@@ -266,15 +266,18 @@ fn server(url: &str) -> Result<Server, &'static str> {
             "credentials do not belong into the URL: set `registry.username` and `registry.password`",
         );
     }
+    // What stands behind the host and is no port would be taken for the default one.
+    let host = uri.host().unwrap_or_default();
+    if authority.len() > host.len() && uri.port_u16().is_none() {
+        return Err(
+            "the URL's port is a number up to 65535: write it as in `http://registry:8081`",
+        );
+    }
     if uri.query().is_some() {
         return Err("the URL has no query: `http://registry:8081`, with a path if there is one");
     }
     // Brackets belong to the URL's spelling of an IPv6 address, not to the address.
-    let host = uri
-        .host()
-        .unwrap_or_default()
-        .trim_matches(['[', ']'])
-        .to_owned();
+    let host = host.trim_matches(['[', ']']).to_owned();
     if host.is_empty() {
         return Err("the URL names no host: write it as in `http://registry:8081`");
     }
@@ -295,7 +298,16 @@ fn auth(
     match (username, password, token) {
         (None, None, None) => Ok(None),
         (Some(username), Some(password), None) => Ok(Some(Auth::Basic { username, password })),
-        (None, None, Some(token)) => Ok(Some(Auth::Bearer(token))),
+        (None, None, Some(token)) => {
+            let auth = Auth::Bearer(token);
+            match http::HeaderValue::from_str(&auth.header()) {
+                Ok(_) => Ok(Some(auth)),
+                Err(_) => Err(section.error(
+                    "registry.token",
+                    "a token is one line of text: it has a line break or another character that no header can have",
+                )),
+            }
+        }
         (_, _, Some(_)) => {
             Err(section.error("registry.token", "either a token, or username and password"))
         }

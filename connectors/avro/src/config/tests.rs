@@ -158,6 +158,22 @@ fn what_makes_no_sense_is_refused_with_its_path() {
             "deserializer.registry.url",
         ),
         (
+            "deserializer: { registry: { url: \"http://r:99999\" } }",
+            "deserializer.registry.url",
+        ),
+        (
+            "deserializer: { registry: { url: \"http://r:x\" } }",
+            "deserializer.registry.url",
+        ),
+        (
+            "deserializer: { registry: { url: \"http://r:\" } }",
+            "deserializer.registry.url",
+        ),
+        (
+            "deserializer: { registry: { url: \"http://r\", token: \"secret\\n\" } }",
+            "deserializer.registry.token",
+        ),
+        (
             "deserializer: { registry: { url: \"http://r\", username: me } }",
             "deserializer.registry.password",
         ),

@@ -39,7 +39,8 @@ pub(crate) struct Found {
 pub(super) struct Reference {
     pub(super) name: String,
     pub(super) subject: String,
-    pub(super) version: u32,
+    /// Of -1 the registry makes the latest one.
+    pub(super) version: i32,
 }
 
 /// The codes by which registries say that something is unknown: no such subject, no such version, no such schema.
@@ -83,6 +84,13 @@ pub(super) fn sort(status: StatusCode, wait: Option<Duration>, body: &[u8]) -> A
                 wait,
             ),
         },
+        status if status.is_redirection() => Answer::Trouble(
+            format!(
+                "HTTP {}, a redirect, which is not followed: set `registry.url` to where it leads",
+                status.as_u16()
+            ),
+            wait,
+        ),
         status => Answer::Trouble(format!("HTTP {}", status.as_u16()), wait),
     }
 }
@@ -131,6 +139,10 @@ mod tests {
             trouble(404, r#"{"error_code":404,"message":"HTTP 404 Not Found"}"#),
             "a wrong path is no unknown schema"
         );
+        assert!(
+            matches!(answer(301, ""), Answer::Trouble(said, _) if said.contains("a redirect")),
+            "where it leads is for the configuration to say"
+        );
         for status in [301, 400, 408, 429, 500, 502, 503, 504] {
             assert!(trouble(status, "{}"), "{status}");
         }
@@ -163,10 +175,14 @@ mod tests {
             answer(r#"{"schema":"{}","schemaType":"JSON"}"#),
             Answer::Unusable("is a schema of type JSON, not Avro".to_owned())
         );
-        let references = r#"{"schema":"{}","references":[{"name":"a","subject":"b","version":1}]}"#;
-        let Answer::Schema(found) = answer(references) else {
-            panic!("a schema")
-        };
-        assert_eq!(found.references.len(), 1);
+        for version in [1, -1] {
+            let text = format!(
+                r#"{{"schema":"{{}}","references":[{{"name":"a","subject":"b","version":{version}}}]}}"#
+            );
+            let Answer::Schema(found) = answer(&text) else {
+                panic!("a schema")
+            };
+            assert_eq!(found.references[0].version, version);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{Request, StatusCode, header};
-use http_body_util::{BodyExt, Empty, Limited};
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
 use hyper::body::Bytes;
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
@@ -49,6 +49,7 @@ fn request(
     let mut request = Request::get(format!("{}{path}", server.base))
         .header(header::HOST, server.authority())
         .header(header::CONNECTION, "close")
+        .header(header::ACCEPT_ENCODING, "identity")
         .header(
             header::ACCEPT,
             "application/vnd.schemaregistry.v1+json, application/json",
@@ -87,7 +88,13 @@ async fn over(
     let body = Limited::new(response.into_body(), limits::ANSWER_BYTES)
         .collect()
         .await
-        .map_err(|error| failed(&*error))?
+        .map_err(|error| match error.is::<LengthLimitError>() {
+            true => Failure::Passing(format!(
+                "its answer is longer than {} MiB",
+                limits::ANSWER_BYTES >> 20
+            )),
+            false => failed(&*error),
+        })?
         .to_bytes();
     connection.abort();
     Ok((status, wait.map(Duration::from_secs), body))

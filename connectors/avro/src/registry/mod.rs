@@ -37,8 +37,20 @@ impl Client {
 
     /// The schema of an id and what it refers to.
     pub(crate) async fn schema(&self, id: u32) -> Answer {
-        let answer = self.ask(&format!("/schemas/ids/{id}")).await;
+        // Ids are counted in each context by itself: without its name those of the default one are meant.
+        let path = match self.context() {
+            None => format!("/schemas/ids/{id}"),
+            Some(context) => format!("/schemas/ids/{id}?subject={}", escaped(context)),
+        };
+        let answer = self.ask(&path).await;
         self.with_references(answer).await
+    }
+
+    /// The context of the configured subject, as in `:.eu:` of `:.eu:orders-value`; none for the default one.
+    fn context(&self) -> Option<&str> {
+        let subject = self.access.subject.as_deref()?;
+        let end = subject.strip_prefix(":.")?.find(':')?;
+        Some(&subject[..end + 3])
     }
 
     /// The latest schema of a subject and what it refers to.
@@ -68,7 +80,13 @@ impl Client {
                     limits::REFERENCES
                 ));
             }
-            let path = format!("/subjects/{}/versions/{version}", escaped(subject));
+            let context = self.context().filter(|_| !subject.starts_with(":."));
+            let qualified = format!("{}{subject}", context.unwrap_or_default());
+            // Deleted or not: a schema that can be asked for by its id goes on referring to it.
+            let path = format!(
+                "/subjects/{}/versions/{version}?deleted=true",
+                escaped(&qualified)
+            );
             match self.ask(&path).await {
                 Answer::Schema(other) => {
                     open.extend(other.references);
@@ -155,6 +173,33 @@ fn escaped(segment: &str) -> String {
 mod tests {
     use super::*;
 
+    fn client(yaml: &str) -> Client {
+        let config = spate_runtime::config::Config::from_yaml(yaml).expect("valid");
+        let config = crate::config::DecoderConfig::read(&config.section("deserializer"));
+        Client::new(config.expect("valid").registry.expect("a registry"))
+    }
+
+    #[test]
+    fn a_subjects_context_is_what_stands_between_its_first_colons() {
+        for (subject, context) in [
+            (":.eu:orders-value", Some(":.eu:")),
+            (":.eu:a:b", Some(":.eu:")),
+            (":.:orders-value", Some(":.:")),
+            ("orders-value", None),
+            (":orders:", None),
+            (":.eu", None),
+        ] {
+            let yaml = format!(
+                "deserializer: {{ registry: {{ url: \"http://r\", subject: \"{subject}\" }} }}"
+            );
+            assert_eq!(client(&yaml).context(), context, "{subject}");
+        }
+        assert_eq!(
+            client("deserializer: { registry: { url: \"http://r\" } }").context(),
+            None
+        );
+    }
+
     #[test]
     fn a_subject_is_one_segment_of_a_path() {
         assert_eq!(escaped("orders-value"), "orders-value");
@@ -180,9 +225,7 @@ mod tests {
                 write!(stream, "{head}Connection: close\r\n\r\n{body}").expect("an answer");
             }
         });
-        let config = spate_runtime::config::Config::from_yaml(&yaml).expect("valid");
-        let config = crate::config::DecoderConfig::read(&config.section("deserializer"));
-        let client = Client::new(config.expect("valid").registry.expect("a registry"));
+        let client = client(&yaml);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build().expect("a runtime");
         let answer = runtime.block_on(client.schema(7));

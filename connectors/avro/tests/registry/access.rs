@@ -101,11 +101,17 @@ fn references_are_fetched_once_each_and_make_one_schema_in_any_order() {
     let leaf = ("m.Leaf", "leaf", 3);
     server.script(7, &[referring(OUTER, &[right, left])]);
     server.script_path(
-        "/subjects/left%20subject/versions/2",
+        "/subjects/left%20subject/versions/2?deleted=true",
         &[referring(LEFT, &[leaf])],
     );
-    server.script_path("/subjects/right/versions/1", &[referring(RIGHT, &[leaf])]);
-    server.script_path("/subjects/leaf/versions/3", &[referring(LEAF, &[left])]);
+    server.script_path(
+        "/subjects/right/versions/1?deleted=true",
+        &[referring(RIGHT, &[leaf])],
+    );
+    server.script_path(
+        "/subjects/leaf/versions/3?deleted=true",
+        &[referring(LEAF, &[left])],
+    );
     // The compiled schema does not fit, so the difference tells how far the parts were put together.
     let stage = stage(&[&server], "");
     let error = stage
@@ -124,9 +130,9 @@ fn a_schema_that_refers_to_what_is_not_there_is_an_error_of_its_records() {
     let server = Server::start();
     server.script(7, &[referring(OUTER, &[("m.Left", "left", 2)])]);
     server.script(8, &[referring(OUTER, &[("m.Left", "trouble", 1)])]);
-    server.script_path("/subjects/left/versions/2", &[unknown()]);
+    server.script_path("/subjects/left/versions/2?deleted=true", &[unknown()]);
     server.script_path(
-        "/subjects/trouble/versions/1",
+        "/subjects/trouble/versions/1?deleted=true",
         &[
             Reply::Hang,
             Reply::Http(503, "", String::new()),
@@ -179,4 +185,32 @@ fn the_latest_schema_of_the_subject_is_compared_before_anything_runs() {
         message.contains("has no subject `pairs-value`"),
         "{message}"
     );
+}
+
+#[test]
+fn ids_and_references_are_those_of_the_subjects_context() {
+    let server = Server::start();
+    server.script_path(
+        "/subjects/%3A.eu%3Apairs-value/versions/latest",
+        &[schema(Pair::SCHEMA)],
+    );
+    // The default context has another schema of that id, and another subject of that name.
+    server.script(9, &[schema("\"int\"")]);
+    server.script_path("/subjects/leaf/versions/1?deleted=true", &[unknown()]);
+    let text = r#"{"type":"record","name":"Pair","namespace":"test","fields":[
+        {"name":"leaf","type":"m.Leaf"},{"name":"far","type":"m.Far"},{"name":"key","type":"long"},{"name":"value","type":"string"}]}"#;
+    let references = [("m.Leaf", "leaf", 1), ("m.Far", ":.us:far", 2)];
+    server.script_path(
+        "/schemas/ids/9?subject=%3A.eu%3A",
+        &[referring(text, &references)],
+    );
+    for (path, name) in [
+        ("/subjects/%3A.eu%3Aleaf/versions/1?deleted=true", "Leaf"),
+        ("/subjects/%3A.us%3Afar/versions/2?deleted=true", "Far"),
+    ] {
+        let text = format!(r#"{{"type":"record","name":"{name}","namespace":"m","fields":[]}}"#);
+        server.script_path(path, &[schema(&text)]);
+    }
+    let stage = stage(&[&server], ", subject: \":.eu:pairs-value\"");
+    assert_eq!(stage.run(&[framed(9, 1, "v")]), [pair(1, "v")]);
 }

@@ -202,10 +202,13 @@ fn references_may_meet_again_and_come_in_any_order() {
         of_order.rotate_left(run % 2);
         server.script(7, &[referring(ORDER, &of_order)]);
         server.script_path(
-            "/subjects/crm%2Fcustomer%20v2/versions/2",
+            "/subjects/crm%2Fcustomer%20v2/versions/2?deleted=true",
             &[referring(CUSTOMER, &[address])],
         );
-        server.script_path("/subjects/address/versions/1", &[referring(ADDRESS, &[])]);
+        server.script_path(
+            "/subjects/address/versions/1?deleted=true",
+            &[referring(ADDRESS, &[])],
+        );
         let stage = Stage::with_registry(&server, "");
         assert_eq!(stage.run(std::slice::from_ref(&payload)), [pair(3, "v")]);
         assert_eq!(server.asked().len(), 3, "{:?}", server.asked());

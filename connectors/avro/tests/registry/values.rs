@@ -92,10 +92,13 @@ fn a_schema_with_references_is_read_with_the_types_of_other_subjects() {
     let kind = r#"{"type":"enum","name":"Kind","namespace":"m","symbols":["A","B"]}"#;
     server.script(7, &[referring(outer, &[("m.Leaf", "leaf", 3)])]);
     server.script_path(
-        "/subjects/leaf/versions/3",
+        "/subjects/leaf/versions/3?deleted=true",
         &[referring(leaf, &[("m.Kind", "kind", 1)])],
     );
-    server.script_path("/subjects/kind/versions/1", &[referring(kind, &[])]);
+    server.script_path(
+        "/subjects/kind/versions/1?deleted=true",
+        &[referring(kind, &[])],
+    );
     let value = run(&stage(&server, ""), &[body(7, &[2, 2, 0, 0, 2, 0, 0])]);
     let expected = r#"{"leaf": {"kind": "B", "up": {"kind": "A", "up": null}}, "again": {"kind": "A", "up": null}}"#;
     assert_eq!(value, [ok(expected)]);
