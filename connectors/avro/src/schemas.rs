@@ -343,9 +343,9 @@ impl Schemas {
         if writer == *compiled {
             return Ok(Verdict::Same);
         }
-        let plan = Resolver::new(&writer, compiled, extras).map_err(|incompatible| {
+        let plan = Resolver::new(&writer, compiled, extras).map_err(|differences| {
             format!(
-                "schema id {id} cannot be read as the compiled schema `{}`, {incompatible}",
+                "schema id {id} cannot be read as the compiled schema `{}`, {differences}",
                 self.record
             )
         })?;

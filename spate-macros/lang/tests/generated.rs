@@ -161,3 +161,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn fields_whose_names_are_no_names_in_rust_get_free_ones() {
+    let fields: Vec<String> = [
+        "_", "__", "self", "self_", "self__", "type", "Self", "crate",
+    ]
+    .iter()
+    .map(|name| format!(r#"{{"name":"{name}","type":"int"}}"#))
+    .collect();
+    let text = format!(
+        r#"{{"type":"record","name":"R","fields":[{}]}}"#,
+        fields.join(",")
+    );
+    let dir = std::env::temp_dir();
+    let file = format!("spate-lang-names-{}.avsc", std::process::id());
+    std::fs::write(dir.join(&file), text).expect("a file");
+    let call = format!("[::spate] {file:?}").parse().expect("tokens");
+    let items = derive::avro_schema(call, &dir);
+    std::fs::remove_file(dir.join(&file)).expect("the file");
+    let items: syn::File = syn::parse2(items).expect("items");
+    let Some(Item::Struct(record)) = items.items.first() else {
+        panic!("a struct");
+    };
+    let names: Vec<String> = (record.fields.iter())
+        .map(|field| field.ident.as_ref().expect("a name").to_string())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "___", "__", "self___", "self_", "self__", "r#type", "Self_", "crate_"
+        ]
+    );
+}

@@ -13,4 +13,6 @@ pub use canonical::{
     Canonical, Extra, Extras, Logical, SchemaError, canonical_form, fingerprint, parse,
     parse_reader, parse_with,
 };
-pub use plan::{Branch, Cause, Incompatible, Node, NodeId, Plan, Sites, Step, Wanted, long};
+pub use plan::{
+    Branch, Cause, Differences, Incompatible, Node, NodeId, Plan, Sites, Step, Wanted, long,
+};

@@ -2,7 +2,7 @@
 //! reads each record in the writer's own bytes where they are what the compiled schema would have, and in bytes made for it where not.
 //!
 //! 1. `spate-avro-schema` compares two schemas and decides everything that can be decided without a record: which field goes where, which is
-//!    passed over, what is promoted, the bytes of defaults. What can never be read is one error that names the field's path.
+//!    passed over, what is promoted, the bytes of defaults. What can never be read is one error that names the paths of the fields.
 //! 2. [`seams`] cuts the plan where the bytes of the two differ, and turns the decoder there.
 //! 3. [`run`] makes the bytes of a field that is another one here, and passes over what is not wanted. It believes no length and no count,
 //!    as the compiled decoder does not.
@@ -22,7 +22,7 @@ mod seams;
 mod tests;
 
 use spate_avro_schema::{
-    Branch, Canonical, Extras, Incompatible, Node, NodeId, Plan, SchemaError, Step, Wanted, long,
+    Branch, Canonical, Differences, Extras, Node, NodeId, Plan, SchemaError, Step, Wanted, long,
     parse, parse_reader,
 };
 use spate_runtime::scratch::Scratch;
@@ -61,16 +61,12 @@ impl Resolution {
     /// Compares the schema text of a writer with the schema of `R`.
     ///
     /// # Errors
-    /// The text is no schema, or no record of it can be read: says why, by the field's path.
+    /// The text is no schema, or no record of it can be read: says why, by the paths of the fields.
     pub fn new<'b, R: AvroRecord<'b>>(writer: &str) -> Result<Self, SchemaError> {
         let (reader, extras) = parse_reader(R::SCHEMA)?;
-        let resolver =
-            Resolver::new(&parse(writer)?, &reader, &extras).map_err(|incompatible| {
-                SchemaError::new(format!(
-                    "it cannot be read as `{}`, {incompatible}",
-                    R::NAME
-                ))
-            })?;
+        let resolver = Resolver::new(&parse(writer)?, &reader, &extras).map_err(|differences| {
+            SchemaError::new(format!("it cannot be read as `{}`, {differences}", R::NAME))
+        })?;
         Ok(Resolution {
             resolver,
             fingerprint: R::FINGERPRINT,
@@ -128,12 +124,12 @@ impl Resolver {
     /// Compares the writer's schema with the reader's, of which `extras` has aliases and defaults.
     ///
     /// # Errors
-    /// No record of the writer's can be read: where, and why.
+    /// No record of the writer's can be read: everywhere that is so, and why.
     pub(crate) fn new(
         writer: &Canonical,
         reader: &Canonical,
         extras: &Extras,
-    ) -> Result<Self, Incompatible> {
+    ) -> Result<Self, Differences> {
         let plan = Plan::new(writer, reader, extras)?;
         let kept = kept::kept(&plan.nodes);
         let fields = match reader {

@@ -11,13 +11,13 @@ use apache_avro::reader::datum::GenericDatumReader;
 use apache_avro::types::Value;
 use apache_avro::writer::datum::GenericDatumWriter;
 
-use spate_avro_schema::{Incompatible, parse, parse_reader};
+use spate_avro_schema::{Differences, parse, parse_reader};
 
 use super::{Resolver, Runner};
 use crate::error::AvroError;
 use crate::wire::Reader;
 
-fn resolver(writer: &str, reader: &str) -> Result<Resolver, Incompatible> {
+fn resolver(writer: &str, reader: &str) -> Result<Resolver, Differences> {
     let writer = parse(writer).expect("the writer's schema");
     let (reader, extras) = parse_reader(reader).expect("the reader's schema");
     Resolver::new(&writer, &reader, &extras)

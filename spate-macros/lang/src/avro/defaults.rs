@@ -34,7 +34,8 @@ pub(super) fn judge(defaults: &[FieldDefault], names: &[Named], file: &SourceFil
             &STRICT,
         );
         let value = parsed.ok()?.value?;
-        let misfit = compare(&value, &field.ty, names).err()?;
+        let fits = compare(&value, &field.ty, names);
+        let misfit = fits.and_then(|()| ends(&value, &field.ty, names)).err()?;
         Some(Finding {
             code: Code::SchemaInvalid,
             place: file.place(default.offset + misfit.offset),
@@ -43,6 +44,67 @@ pub(super) fn judge(defaults: &[FieldDefault], names: &[Named], file: &SourceFil
         })
     };
     defaults.iter().filter_map(finding).collect()
+}
+
+/// How deep and how many values a default may be with those that it leaves to the defaults of fields; the decoder takes more of both.
+const MOST_LEVELS: usize = 128;
+const MOST_VALUES: usize = 1 << 16;
+
+/// Whether a default that fits has an end: fields that it leaves out have their own defaults, which may lead back to it.
+fn ends(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> {
+    let mut left = MOST_VALUES;
+    match fill(value, ty, names, MOST_LEVELS, &mut left) {
+        true => Ok(()),
+        false => {
+            let message = format!(
+                "leaves fields to their defaults without end, or until there are more than {MOST_VALUES} values"
+            );
+            let mut endless = misfit(value, message);
+            if let Err(endless) = &mut endless {
+                endless.help = "give those fields a value in it".to_owned();
+            }
+            endless
+        }
+    }
+}
+
+/// Goes through a default with all that it leaves to others.
+fn fill(value: &Value<'_>, ty: &Type, names: &[Named], levels: usize, left: &mut usize) -> bool {
+    if levels == 0 || *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    let mut inside = |value: &Value<'_>, ty: &Type| fill(value, ty, names, levels - 1, left);
+    match (&ty.kind, value) {
+        (Kind::Array(items), Value::Array(array)) => {
+            array.elements.iter().all(|item| inside(item, items))
+        }
+        (Kind::Map(values), Value::Object(object)) => {
+            let mut entries = object.properties.iter();
+            entries.all(|entry| inside(&entry.value, values))
+        }
+        (Kind::Union(branches), _) => {
+            let mut branches = branches.iter();
+            let meant = branches.find(|branch| looks_like(value, branch, names));
+            meant.is_none_or(|branch| inside(value, branch))
+        }
+        (Kind::Named(id), Value::Object(object)) => {
+            let Definition::Record(fields) = &names[id.0].definition else {
+                return true;
+            };
+            fields.iter().all(|field| {
+                let mut entries = object.properties.iter();
+                if let Some(entry) = entries.find(|entry| entry.name.as_str() == field.name) {
+                    return inside(&entry.value, &field.ty);
+                }
+                let own = field.default.as_deref().unwrap_or_default();
+                let parsed = parse_to_ast(own, &CollectOptions::default(), &STRICT);
+                let value = parsed.ok().and_then(|parsed| parsed.value);
+                value.is_none_or(|value| inside(&value, &field.ty))
+            })
+        }
+        _ => true,
+    }
 }
 
 /// What is wrong with a default.
@@ -66,7 +128,10 @@ fn compare(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> 
         (Kind::Int, _) => wrong("an integer of 32 bits"),
         (Kind::Long, Value::NumberLit(number)) if number.value.parse::<i64>().is_ok() => Ok(()),
         (Kind::Long, _) => wrong("an integer of 64 bits"),
-        (Kind::Float | Kind::Double, Value::NumberLit(_)) => Ok(()),
+        (Kind::Float, Value::NumberLit(number)) if finite(number.value.parse::<f32>()) => Ok(()),
+        (Kind::Double, Value::NumberLit(number)) if finite(number.value.parse::<f64>()) => Ok(()),
+        (Kind::Float, Value::NumberLit(_)) => wrong("a number in the range of a float"),
+        (Kind::Double, Value::NumberLit(_)) => wrong("a number in the range of a double"),
         (Kind::Float | Kind::Double, _) => wrong("a number"),
         (Kind::String, Value::StringLit(_)) => Ok(()),
         (Kind::String, _) => wrong("a string"),
@@ -85,6 +150,11 @@ fn compare(value: &Value<'_>, ty: &Type, names: &[Named]) -> Result<(), Misfit> 
         (Kind::Union(branches), _) => union(value, branches, names),
         (Kind::Named(id), _) => named(value, &names[id.0], names),
     }
+}
+
+/// Whether a number was read and is none that is beyond its type.
+fn finite<N: Into<f64>, E>(number: Result<N, E>) -> bool {
+    number.is_ok_and(|number| number.into().is_finite())
 }
 
 fn union(value: &Value<'_>, branches: &[Type], names: &[Named]) -> Result<(), Misfit> {

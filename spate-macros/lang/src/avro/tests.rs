@@ -281,6 +281,18 @@ fn a_default_is_a_value_of_its_field() {
         (r#""long""#, "9223372036854775807", ""),
         (r#""double""#, "1e3", ""),
         (r#""float""#, "1", ""),
+        (r#""float""#, "3.4e38", ""),
+        (r#""double""#, "1.7e308", ""),
+        (
+            r#""float""#,
+            "3.5e38",
+            "1: is `3.5e38`, not a number in the range of a float",
+        ),
+        (
+            r#""double""#,
+            "1e999",
+            "1: is `1e999`, not a number in the range of a double",
+        ),
         (r#""string""#, r#""x""#, ""),
         (r#""bytes""#, r#""\u00ff""#, ""),
         (r#"{"type":"array","items":"int"}"#, "[1,2]", ""),
@@ -355,6 +367,38 @@ fn a_default_is_a_value_of_its_field() {
     ] {
         assert_eq!(of_default(ty, default), said, "{ty} {default}");
     }
+}
+
+#[test]
+fn a_default_that_leads_back_to_itself_or_stands_for_too_much_is_refused() {
+    let node = |next: &str| {
+        format!(
+            r#"{{"type":"record","name":"N","fields":[{{"name":"v","type":"int"}},{{"name":"next","type":["N","null"],"default":{next}}}]}}"#
+        )
+    };
+    let endless = "leaves fields to their defaults without end";
+    let found = mistakes(&node(r#"{"v":1}"#));
+    assert!(
+        found.len() == 1 && found[0].contains("field `next`") && found[0].contains(endless),
+        "{found:?}"
+    );
+    schema(&node(r#"{"v":1,"next":null}"#));
+    // Each leaves two of the next one: short, and 131,072 values in all.
+    let mut inner = r#"{"type":"record","name":"R17","fields":[]}"#.to_owned();
+    for n in (0..17).rev() {
+        inner = format!(
+            r#"{{"type":"record","name":"R{n}","fields":[{{"name":"a","type":{inner},"default":{{}}}},{{"name":"b","type":"R{}","default":{{}}}}]}}"#,
+            n + 1
+        );
+    }
+    let text = format!(
+        r#"{{"type":"record","name":"R","fields":[{{"name":"f","type":{inner},"default":{{}}}}]}}"#
+    );
+    let found = mistakes(&text);
+    assert!(
+        found.iter().all(|found| found.contains(endless)),
+        "{found:?}"
+    );
 }
 
 #[test]

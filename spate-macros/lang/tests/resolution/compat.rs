@@ -134,11 +134,14 @@ fn a_build_accepts_a_writers_schema_exactly_if_the_decoder_reads_all_of_its_reco
             Err(error) => {
                 of(&never);
                 prop_assert_eq!(said.len(), 1, "{} -> {}: {}", writer, reader, error);
-                prop_assert!(
-                    said[0].starts_with("[SP085] ") && said[0].contains(&format!(",\n{error}\n")),
-                    "{}: {error}",
-                    said[0]
-                );
+                prop_assert!(said[0].starts_with("[SP085] "), "{}: {error}", said[0]);
+                for (n, difference) in error.told().iter().enumerate() {
+                    let told = match n {
+                        0 => format!(",\n{difference}\n"),
+                        _ => format!(": nor can they {difference}\n"),
+                    };
+                    prop_assert!(said[0].contains(&told), "{}: {}", said[0], difference);
+                }
             }
         }
         Ok(())

@@ -7,28 +7,70 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::long;
-use crate::canonical::{Canonical, Extras};
+use crate::canonical::{Canonical, Extras, MAX_LEVELS};
 
-/// The bytes of a default; `None` if it is no value of the type.
+/// The most values that are looked at for one default. It may leave fields out that have defaults, which may do so again: a few short
+/// records can stand for any number of values, or lead back to themselves.
+const MOST_VALUES: usize = 1 << 20;
+
+/// The most bytes that one may take.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Why a default has no bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// It is no value of the type.
+    Value,
+    /// With the defaults that it leaves to fields it has no end, or is beyond any use.
+    Endless,
+}
+
+/// The bytes of a default.
 pub(super) fn encode(
     value: &Value,
     ty: &Canonical,
     named: &HashMap<&str, &Canonical>,
     extras: &Extras,
-) -> Option<Vec<u8>> {
+) -> Result<Vec<u8>, Unfit> {
     let mut out = Vec::new();
-    let encoder = Encoder { named, extras };
-    encoder.value(value, ty, &mut out)?;
-    Some(out)
+    let mut encoder = Encoder {
+        named,
+        extras,
+        level: 0,
+        left: MOST_VALUES,
+        endless: false,
+    };
+    match encoder.value(value, ty, &mut out) {
+        _ if encoder.endless => Err(Unfit::Endless),
+        Some(()) => Ok(out),
+        None => Err(Unfit::Value),
+    }
 }
 
 struct Encoder<'s> {
     named: &'s HashMap<&'s str, &'s Canonical>,
     extras: &'s Extras,
+    level: usize,
+    /// Values that may still be looked at.
+    left: usize,
+    /// Whether a bound was reached: then nothing else is tried.
+    endless: bool,
 }
 
 impl Encoder<'_> {
-    fn value(&self, value: &Value, ty: &Canonical, out: &mut Vec<u8>) -> Option<()> {
+    fn value(&mut self, value: &Value, ty: &Canonical, out: &mut Vec<u8>) -> Option<()> {
+        self.endless |= self.level == MAX_LEVELS || self.left == 0 || out.len() > MOST_BYTES;
+        if self.endless {
+            return None;
+        }
+        self.left -= 1;
+        self.level += 1;
+        let done = self.value_of(value, ty, out);
+        self.level -= 1;
+        done
+    }
+
+    fn value_of(&mut self, value: &Value, ty: &Canonical, out: &mut Vec<u8>) -> Option<()> {
         match ty {
             Canonical::Named(name) => {
                 return self.value(value, self.named.get(name.as_str())?, out);
@@ -97,7 +139,15 @@ fn primitive(name: &str, value: &Value, out: &mut Vec<u8>) -> Option<()> {
         "boolean" => out.push(u8::from(value.as_bool()?)),
         "int" => long(i64::from(i32::try_from(value.as_i64()?).ok()?), out),
         "long" => long(value.as_i64()?, out),
-        "float" => out.extend_from_slice(&(float(value)? as f32).to_le_bytes()),
+        "float" => {
+            let value = float(value)?;
+            let single = value as f32;
+            // One that is beyond a float's range would become infinite.
+            if single.is_infinite() && value.is_finite() {
+                return None;
+            }
+            out.extend_from_slice(&single.to_le_bytes());
+        }
         "double" => out.extend_from_slice(&float(value)?.to_le_bytes()),
         "bytes" => bytes(&latin(value.as_str()?)?, out),
         "string" => bytes(value.as_str()?.as_bytes(), out),

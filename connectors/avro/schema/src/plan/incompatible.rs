@@ -58,6 +58,65 @@ pub enum Cause {
     Depth,
 }
 
+/// The most differences that are told of two schemas: somebody has to read them.
+const MOST: usize = 10;
+
+/// Every difference of one kind between two schemas, in the order of the reader's fields; of very many the first ten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    told: Vec<Incompatible>,
+    more: bool,
+}
+
+impl Differences {
+    /// Those that are told.
+    #[must_use]
+    pub fn told(&self) -> &[Incompatible] {
+        &self.told
+    }
+
+    /// Whether there are others that are not.
+    #[must_use]
+    pub fn more(&self) -> bool {
+        self.more
+    }
+
+    /// How many are told.
+    pub(super) fn len(&self) -> usize {
+        self.told.len()
+    }
+
+    pub(super) fn add(&mut self, difference: Incompatible) {
+        match self.told.len() < MOST {
+            true => self.told.push(difference),
+            false => self.more = true,
+        }
+    }
+
+    pub(super) fn extend(&mut self, others: Differences) {
+        self.more |= others.more;
+        others.told.into_iter().for_each(|other| self.add(other));
+    }
+
+    /// Changes those that are told.
+    pub(super) fn each(&mut self, change: impl FnMut(&mut Incompatible)) {
+        self.told.iter_mut().for_each(change);
+    }
+}
+
+impl fmt::Display for Differences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, difference) in self.told.iter().enumerate() {
+            let before = if n == 0 { "" } else { "; " };
+            write!(f, "{before}{difference}")?;
+        }
+        match self.more {
+            true => f.write_str("; and more"),
+            false => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for Incompatible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {

@@ -1,6 +1,6 @@
 //! How records of one schema become records of another, by Avro's rules of schema resolution: decided once for two schemas, without
 //! any record. Which field goes where, which is passed over, what is promoted, the bytes of defaults. What can never be read is one
-//! error that names the field's path.
+//! error that names the paths of the fields.
 //!
 //! <https://avro.apache.org/docs/1.12.0/specification/#schema-resolution>
 //!
@@ -18,7 +18,7 @@ mod records;
 mod tests;
 mod unions;
 
-pub use incompatible::{Cause, Incompatible, Sites};
+pub use incompatible::{Cause, Differences, Incompatible, Sites};
 pub use node::{Branch, Node, Step, Wanted};
 
 /// What to do with a value of the writer's, by its number in the plan.
@@ -31,9 +31,9 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// What to do with a whole record.
     pub root: NodeId,
-    /// The first of the writer's values that the reader has nothing for, if there are such: a branch of a union, a symbol. Records that
-    /// have it are refused one by one, and the others are read.
-    pub gap: Option<Incompatible>,
+    /// Values of the writer's that the reader has nothing for: a branch of a union, a symbol. Records that have one are refused one by
+    /// one, and the others are read.
+    pub gaps: Differences,
 }
 
 /// Writes a number as the encoding has it.

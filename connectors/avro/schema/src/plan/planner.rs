@@ -1,21 +1,22 @@
 //! Two schemas to a plan.
 
 use std::collections::HashMap;
+use std::mem::{replace, take};
 
 use super::promotion::{logical, promotion, short};
-use super::{Cause, Incompatible, Node, NodeId, Plan, Sites};
+use super::{Cause, Differences, Incompatible, Node, NodeId, Plan, Sites};
 use crate::canonical::{Canonical, Extras, MAX_LEVELS};
 
 impl Plan {
     /// Compares the writer's schema with the reader's, of which `extras` has aliases and defaults.
     ///
     /// # Errors
-    /// No record of the writer's can be read: where, and why.
+    /// No record of the writer's can be read: everywhere that is so, and why. At least one difference.
     pub fn new(
         writer: &Canonical,
         reader: &Canonical,
         extras: &Extras,
-    ) -> Result<Self, Incompatible> {
+    ) -> Result<Self, Differences> {
         let mut planner = Planner {
             theirs: definitions(writer),
             ours: definitions(reader),
@@ -23,22 +24,25 @@ impl Plan {
             nodes: Vec::new(),
             made: HashMap::new(),
             path: Vec::new(),
-            gap: None,
+            gaps: Differences::default(),
+            found: Differences::default(),
             least: HashMap::new(),
             failed: HashMap::new(),
             level: 0,
             too_deep: false,
         };
-        let root = planner.resolve(writer, reader);
+        let root = planner.attempt(writer, reader);
         if planner.too_deep {
             let what = format!("types stand in each other more than {MAX_LEVELS} deep");
-            return planner.fail(Cause::Depth, what);
+            let mut only = Differences::default();
+            only.add(planner.wrong(Cause::Depth, what));
+            return Err(only);
         }
-        let root = root?;
+        let root = root.map_err(|failed| failed.all)?;
         Ok(Plan {
             nodes: planner.nodes,
             root,
-            gap: planner.gap,
+            gaps: planner.gaps,
         })
     }
 }
@@ -75,6 +79,13 @@ pub(super) enum Part<'s> {
     },
 }
 
+/// What came of an attempt that failed.
+pub(super) struct Failed {
+    pub(super) first: Incompatible,
+    /// With the first one.
+    pub(super) all: Differences,
+}
+
 pub(super) struct Planner<'s> {
     theirs: HashMap<&'s str, &'s Canonical>,
     pub(super) ours: HashMap<&'s str, &'s Canonical>,
@@ -83,8 +94,10 @@ pub(super) struct Planner<'s> {
     /// Records that have a node: by the writer's name, and the reader's or none where it is passed over.
     pub(super) made: HashMap<(&'s str, Option<&'s str>), NodeId>,
     path: Vec<Part<'s>>,
-    /// The first value that the reader has nothing for.
-    gap: Option<Incompatible>,
+    /// Values that the reader has nothing for.
+    gaps: Differences,
+    /// What is wrong with the fields of records that cannot be read, each at its innermost field; empty where nothing failed.
+    pub(super) found: Differences,
     /// The fewest bytes that a record of the writer's takes, by its name.
     pub(super) least: HashMap<&'s str, usize>,
     /// Records that cannot be read, by the writer's name and the reader's, each with its error from the record on: every other union that
@@ -93,7 +106,7 @@ pub(super) struct Planner<'s> {
     /// How deep inside types, by their names as well: a text names a type in a later one as often as it likes.
     level: usize,
     /// Whether that was too deep anywhere: then there is no plan, whatever came of it.
-    too_deep: bool,
+    pub(super) too_deep: bool,
 }
 
 impl<'s> Planner<'s> {
@@ -143,9 +156,9 @@ impl<'s> Planner<'s> {
         Err(self.wrong(cause, what))
     }
 
-    /// Notes a value of the writer's that the reader has nothing for.
-    pub(super) fn note(&mut self, gap: Incompatible) {
-        self.gap.get_or_insert(gap);
+    /// Notes values of the writer's that the reader has nothing for.
+    pub(super) fn note(&mut self, gaps: Differences) {
+        self.gaps.extend(gaps);
     }
 
     pub(super) fn within<T>(&mut self, part: Part<'s>, inside: impl FnOnce(&mut Self) -> T) -> T {
@@ -160,13 +173,29 @@ impl<'s> Planner<'s> {
         &mut self,
         writer: &'s Canonical,
         reader: &'s Canonical,
-    ) -> Result<NodeId, Incompatible> {
-        let had = self.gap.is_some();
+    ) -> Result<NodeId, Box<Failed>> {
+        let (gaps, found) = (take(&mut self.gaps), take(&mut self.found));
         let result = self.resolve(writer, reader);
-        if result.is_err() && !had {
-            self.gap = None;
+        let inside = replace(&mut self.gaps, gaps);
+        let mut all = replace(&mut self.found, found);
+        match result {
+            Ok(node) => {
+                self.note(inside);
+                Ok(node)
+            }
+            Err(first) => {
+                if all.told().is_empty() {
+                    all.add(first.clone());
+                }
+                Err(Box::new(Failed { first, all }))
+            }
         }
-        result
+    }
+
+    /// Fails as an attempt did.
+    pub(super) fn fail_as<T>(&mut self, failed: Failed) -> Result<T, Incompatible> {
+        self.found.extend(failed.all);
+        Err(failed.first)
     }
 
     pub(super) fn their(&self, ty: &'s Canonical) -> &'s Canonical {
@@ -316,7 +345,8 @@ impl<'s> Planner<'s> {
         if theirs == ours {
             return Ok(self.add(Node::Symbol(ours.len())));
         }
-        let number = |symbol: &String| ours.iter().position(|ours| ours == symbol);
+        let numbers: HashMap<&str, u32> = ours.iter().map(String::as_str).zip(0..).collect();
+        let number = |symbol: &String| numbers.get(symbol.as_str()).copied();
         let default = self
             .extras
             .get(here)
@@ -324,7 +354,7 @@ impl<'s> Planner<'s> {
         let default = default.and_then(number);
         let numbers: Vec<Option<u32>> = theirs
             .iter()
-            .map(|symbol| number(symbol).or(default).map(|number| number as u32))
+            .map(|symbol| number(symbol).or(default))
             .collect();
         let unknown: Vec<&str> = theirs
             .iter()
@@ -350,7 +380,7 @@ impl<'s> Planner<'s> {
                 "the enum here has no {}, and no default",
                 unknown.join(", ")
             );
-            self.note(self.wrong(cause(), what));
+            self.gaps.add(self.wrong(cause(), what));
         }
         Ok(self.add(Node::Symbols(numbers)))
     }

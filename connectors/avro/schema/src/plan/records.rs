@@ -1,7 +1,10 @@
 //! Records: which field goes where, what is passed over, what takes its default.
 
+use std::collections::{HashMap, HashSet};
+
+use super::defaults::{self, Unfit};
 use super::planner::{Part, Planner};
-use super::{Cause, Incompatible, Node, NodeId, Step, Wanted, defaults};
+use super::{Cause, Incompatible, Node, NodeId, Step, Wanted};
 use crate::canonical::{Canonical, Extra};
 
 impl<'s> Planner<'s> {
@@ -59,49 +62,64 @@ impl<'s> Planner<'s> {
         let extras = self.extras;
         let none = Extra::default();
         let extra = extras.get(here).unwrap_or(&none);
+        // By name: one look for each field, however many there are.
+        let by_name: HashMap<&str, usize> = (theirs.iter().enumerate())
+            .map(|(at, (name, _))| (name.as_str(), at))
+            .collect();
+        let names: HashSet<&str> = ours.iter().map(|(name, _)| name.as_str()).collect();
         let mut wanted = Vec::with_capacity(ours.len());
+        let mut wrong = None;
         for (n, (name, ty)) in ours.iter().enumerate() {
             let (aliases, default) = match extra.fields.get(n) {
                 Some((aliases, default)) => (aliases.as_slice(), default.as_ref()),
                 None => (&[][..], None),
             };
-            let named = |wanted: &str| theirs.iter().position(|(name, _)| name == wanted);
             // What a field of that very name takes is not another's before.
-            let free = |alias: &&String| !ours.iter().any(|(other, _)| other == *alias);
-            let mut before = aliases.iter().filter(free);
-            let found = named(name).or_else(|| before.find_map(|alias| named(alias)));
-            let part = |field| Part::Field {
+            let mut before = aliases
+                .iter()
+                .filter(|alias| !names.contains(alias.as_str()));
+            let found = by_name
+                .get(name.as_str())
+                .or_else(|| before.find_map(|alias| by_name.get(alias.as_str())));
+            let part = Part::Field {
                 here: (here, name),
-                there: (there, field),
+                there: (there, found.map(|at| theirs[*at].0.as_str())),
             };
-            let source = match (found, default) {
-                (Some(at), _) => {
-                    let node = self.within(part(Some(theirs[at].0.as_str())), |planner| {
-                        planner.resolve(&theirs[at].1, ty)
-                    })?;
-                    Wanted::Field(at, node)
-                }
-                (None, Some(default)) => {
-                    let bytes = defaults::encode(default, ty, &self.ours, extras);
-                    match bytes {
-                        Some(bytes) => Wanted::Default(bytes),
-                        None => {
-                            return self.within(part(None), |planner| {
-                                planner.fail(Cause::Default, "its default is no value of its type")
-                            });
-                        }
+            let told = self.found.len();
+            let source = self.within(part, |planner| match (found, default) {
+                (Some(at), _) => Ok(Wanted::Field(*at, planner.resolve(&theirs[*at].1, ty)?)),
+                (None, Some(default)) => match defaults::encode(default, ty, &planner.ours, extras)
+                {
+                    Ok(bytes) => Ok(Wanted::Default(bytes)),
+                    Err(Unfit::Value) => {
+                        planner.fail(Cause::Default, "its default is no value of its type")
+                    }
+                    Err(Unfit::Endless) => planner.fail(
+                        Cause::Default,
+                        "its default leaves fields to their defaults without end, or is larger than 1 MiB",
+                    ),
+                },
+                (None, None) => planner.fail(
+                    Cause::Missing,
+                    "the writer does not have it, and it has no default here",
+                ),
+            });
+            match source {
+                Ok(source) => wanted.push(source),
+                Err(error) => {
+                    // A record inside has told of its fields.
+                    if self.found.len() == told {
+                        self.found.add(error.clone());
+                    }
+                    wrong.get_or_insert(error);
+                    if self.too_deep {
+                        break;
                     }
                 }
-                (None, None) => {
-                    return self.within(part(None), |planner| {
-                        planner.fail(
-                            Cause::Missing,
-                            "the writer does not have it, and it has no default here",
-                        )
-                    });
-                }
-            };
-            wanted.push(source);
+            }
+        }
+        if let Some(wrong) = wrong {
+            return Err(wrong);
         }
         let places: Vec<usize> = wanted
             .iter()
@@ -111,9 +129,12 @@ impl<'s> Planner<'s> {
             })
             .collect();
         let in_order = places.windows(2).all(|pair| pair[0] < pair[1]);
+        let mut kept = vec![false; theirs.len()];
+        if in_order {
+            places.iter().for_each(|at| kept[*at] = true);
+        }
         let mut skips = Vec::with_capacity(theirs.len());
-        for (at, (name, ty)) in theirs.iter().enumerate() {
-            let kept = in_order && places.contains(&at);
+        for ((name, ty), kept) in theirs.iter().zip(kept) {
             skips.push((!kept).then(|| (name.clone(), self.pass(ty))));
         }
         // Directly, so that no value of it ends, or by what is inside.

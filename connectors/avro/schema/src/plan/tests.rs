@@ -1,9 +1,9 @@
 //! What a plan says of what it cannot read; what it does with bytes is tested where they are read, in `spate-avro`.
 
-use super::{Cause, Incompatible, Node, Plan};
+use super::{Cause, Differences, Incompatible, Node, Plan, Wanted};
 use crate::canonical::{parse, parse_reader};
 
-fn plan(writer: &str, reader: &str) -> Result<Plan, Incompatible> {
+fn plan(writer: &str, reader: &str) -> Result<Plan, Differences> {
     let (reader, extras) = parse_reader(reader).expect("the reader's schema");
     Plan::new(
         &parse(writer).expect("the writer's schema"),
@@ -14,7 +14,17 @@ fn plan(writer: &str, reader: &str) -> Result<Plan, Incompatible> {
 
 fn gap(writer: &str, reader: &str) -> Option<String> {
     let plan = plan(writer, reader).expect("a plan");
-    plan.gap.map(|gap| gap.to_string())
+    let gaps = plan.gaps.to_string();
+    (!gaps.is_empty()).then_some(gaps)
+}
+
+/// The only difference.
+fn only(writer: &str, reader: &str) -> Incompatible {
+    let differences = plan(writer, reader).expect_err("a difference");
+    match differences.told() {
+        [only] => only.clone(),
+        _ => panic!("several: {differences}"),
+    }
 }
 
 fn record(name: &str, fields: &str) -> String {
@@ -88,11 +98,10 @@ fn a_difference_has_its_cause_and_its_place_in_both_schemas() {
             ),
         )
     };
-    let wrong = plan(
+    let wrong = only(
         &line("old", "\"long\"", ""),
         &line("new", "\"int\"", r#","aliases":["old"]"#),
-    )
-    .expect_err("narrower");
+    );
     let there = "long".to_owned();
     assert_eq!(
         (wrong.path.as_str(), wrong.cause),
@@ -102,8 +111,7 @@ fn a_difference_has_its_cause_and_its_place_in_both_schemas() {
     let of = |record: &str, field: &str| (record.to_owned(), field.to_owned());
     assert_eq!(sites.here, of("n.L", "new"));
     assert_eq!(sites.there, ("n.L".to_owned(), Some("old".to_owned())));
-    let wrong =
-        plan(&line("old", "\"long\"", ""), &line("new", "\"long\"", "")).expect_err("missing");
+    let wrong = only(&line("old", "\"long\"", ""), &line("new", "\"long\"", ""));
     assert_eq!(wrong.cause, Cause::Missing);
     assert_eq!(
         wrong.sites.expect("a place").there,
@@ -142,11 +150,10 @@ fn a_difference_has_its_cause_and_its_place_in_both_schemas() {
             },
         ),
     ] {
-        let wrong = plan(&writer, &reader).expect_err("a difference");
+        let wrong = only(&writer, &reader);
         assert_eq!((&wrong.cause, &wrong.sites), (&cause, &None), "{wrong}");
     }
-    let scales =
-        plan(&fixed("F", 4, &decimal(1)), &fixed("F", 4, &decimal(2))).expect_err("scales");
+    let scales = only(&fixed("F", 4, &decimal(1)), &fixed("F", 4, &decimal(2)));
     let said = "at its top: fixed F of 4 bytes (decimal(4, 1)) there cannot be read as fixed F of 4 bytes (decimal(4, 2)) here";
     assert_eq!(scales.to_string(), said);
 }
@@ -198,7 +205,7 @@ fn a_record_that_failed_before_says_where_it_is_now() {
             record("O", r#"{"name":"n","type":"Node"}"#)
         ),
     );
-    let error = plan(&writer, &reader).expect_err("a string is no long");
+    let error = only(&writer, &reader);
     assert_eq!(
         error.to_string(),
         "at field path `o.n.value`: string there cannot be read as long here"
@@ -248,8 +255,128 @@ fn types_that_name_each_other_are_compared_in_bounded_stack() {
     let (writer, reader) = chain(200);
     assert!(plan(&writer, &reader).is_ok());
     let (writer, reader) = chain(20_000);
-    let error = plan(&writer, &reader).expect_err("too deep");
+    let error = only(&writer, &reader);
     assert_eq!(error.cause, Cause::Depth);
     let said = "at its top: types stand in each other more than 256 deep";
     assert_eq!(error.to_string(), said);
+}
+
+#[test]
+fn every_difference_is_told_once_wherever_it_is_and_of_very_many_ten() {
+    let of = |a: &str, b: &str, more: &str| {
+        let line = record(
+            "L",
+            &format!(r#"{{"name":"a","type":"{a}"}},{{"name":"b","type":"{b}"}}"#),
+        );
+        record(
+            "R",
+            &format!(
+                r#"{{"name":"one","type":{line}}},{{"name":"two","type":{{"type":"array","items":"L"}}}},
+                {{"name":"maybe","type":["null","L"]}},{{"name":"c","type":"{b}"}}{more}"#
+            ),
+        )
+    };
+    let wrong = plan(
+        &of("long", "string", ""),
+        &of("int", "long", r#",{"name":"d","type":"int"}"#),
+    );
+    let said = [
+        "at field path `one.a`: long there cannot be read as int here",
+        "at field path `one.b`: string there cannot be read as long here",
+        // The two records are known to differ by now: where once more, and not all that does.
+        "at field path `two[].a`: long there cannot be read as int here",
+        "at field path `c`: string there cannot be read as long here",
+        "at field path `d`: the writer does not have it, and it has no default here",
+    ];
+    assert_eq!(wrong.expect_err("differences").to_string(), said.join("; "));
+
+    // A union that is optional has gaps where a record would have differences: all of them too.
+    let maybe = |ty: &str| {
+        let line = record(
+            "L",
+            &format!(r#"{{"name":"a","type":"{ty}"}},{{"name":"b","type":"{ty}"}}"#),
+        );
+        record(
+            "R",
+            &format!(
+                r#"{{"name":"maybe","type":["null",{line}]}},{{"name":"e","type":["null","{ty}"]}}"#
+            ),
+        )
+    };
+    let said = [
+        "at field path `maybe.a`: long there cannot be read as int here",
+        "at field path `maybe.b`: long there cannot be read as int here",
+        "at field path `e`: long there fits no branch of union of null, int here",
+    ];
+    assert_eq!(gap(&maybe("long"), &maybe("int")), Some(said.join("; ")));
+
+    let many = |ty: &str| {
+        let fields: Vec<String> = (0..12)
+            .map(|n| format!(r#"{{"name":"f{n}","type":"{ty}"}}"#))
+            .collect();
+        record("R", &fields.join(","))
+    };
+    let wrong = plan(&many("long"), &many("int")).expect_err("twelve differences");
+    assert_eq!((wrong.told().len(), wrong.more()), (10, true));
+    let said = "at field path `f9`: long there cannot be read as int here; and more";
+    assert!(wrong.to_string().ends_with(said), "{wrong}");
+}
+
+#[test]
+fn every_field_of_very_many_is_found_wherever_the_writer_has_it() {
+    const MANY: usize = 20_000;
+    let fields = |order: &mut dyn Iterator<Item = usize>| {
+        let fields: Vec<String> = order
+            .map(|n| match n % 2 {
+                0 => format!(r#"{{"name":"f{n}","type":"int"}}"#),
+                _ => format!(r#"{{"name":"g{n}","type":"int","aliases":["f{n}"]}}"#),
+            })
+            .collect();
+        record("R", &fields.join(","))
+    };
+    let writer = fields(&mut (0..MANY).rev()).replace("\"g", "\"f");
+    let plan = plan(&writer, &fields(&mut (0..MANY))).expect("a plan");
+    let Node::Reordered { wanted, .. } = &plan.nodes[plan.root] else {
+        panic!("the other way round")
+    };
+    for (n, wanted) in wanted.iter().enumerate() {
+        assert!(
+            matches!(wanted, Wanted::Field(at, _) if *at == MANY - 1 - n),
+            "{n}"
+        );
+    }
+}
+
+#[test]
+fn a_default_without_end_is_an_error_and_takes_neither_the_stack_nor_the_memory() {
+    let said = |reader: &str| only(&record("R", ""), reader);
+    let field = r#"{"name":"next","type":["R","null"],"default":{}}"#;
+    let endless = said(&record("R", field));
+    let text = "at field path `next`: its default leaves fields to their defaults without end, or is larger than 1 MiB";
+    assert_eq!(
+        (endless.to_string().as_str(), endless.cause),
+        (text, Cause::Default)
+    );
+    // Twice the next one, with a text at the end or with nothing that takes bytes.
+    for last in [r#"{"name":"x","type":"string","default":"text"}"#, ""] {
+        let mut inner = record("R30", last);
+        for n in (0..30).rev() {
+            let next = n + 1;
+            let fields = format!(
+                r#"{{"name":"a","type":{inner},"default":{{}}}},{{"name":"b","type":"R{next}","default":{{}}}}"#
+            );
+            inner = record(&format!("R{n}"), &fields);
+        }
+        let field = format!(r#"{{"name":"f","type":{inner},"default":{{}}}}"#);
+        assert_eq!(said(&record("R", &field)).cause, Cause::Default);
+    }
+    let float = |default: &str| {
+        record(
+            "R",
+            &format!(r#"{{"name":"f","type":"float","default":{default}}}"#),
+        )
+    };
+    assert!(plan(&record("R", ""), &float("3.4e38")).is_ok());
+    let text = "at field path `f`: its default is no value of its type";
+    assert_eq!(said(&float("3.5e38")).to_string(), text);
 }

@@ -1,7 +1,7 @@
 //! Unions: each branch of the writer's by itself, and which branch of the reader's a value goes into.
 
 use super::planner::Planner;
-use super::{Branch, Cause, Incompatible, Node, NodeId};
+use super::{Branch, Cause, Differences, Incompatible, Node, NodeId};
 use crate::canonical::Canonical;
 
 /// How near a branch is to a value of the writer's.
@@ -37,12 +37,12 @@ impl<'s> Planner<'s> {
         for (nearness, number, branch) in branches {
             match self.attempt(writer, branch) {
                 Ok(node) => return Ok(self.add(Node::Into(number, node))),
-                Err(error) if nearness < Nearness::Other => lacks = lacks.or(Some(error)),
+                Err(failed) if nearness < Nearness::Other => lacks = lacks.or(Some(failed)),
                 Err(_) => {}
             }
         }
         match lacks {
-            Some(error) => Err(error),
+            Some(failed) => self.fail_as(*failed),
             None => {
                 let ours = Canonical::Union(ours.to_vec()).describe();
                 let what = format!("{} there fits no branch of {ours} here", writer.describe());
@@ -80,14 +80,14 @@ impl<'s> Planner<'s> {
         theirs: &'s [Canonical],
         reader: &'s Canonical,
     ) -> Result<NodeId, Incompatible> {
-        let (mut first, mut last) = (None, None);
+        let (mut unreadable, mut last) = (Differences::default(), None);
         let mut branches = Vec::with_capacity(theirs.len());
         for branch in theirs {
             branches.push(match self.attempt(branch, reader) {
                 Ok(node) => Branch::Read(node),
-                Err(error) => {
-                    first.get_or_insert_with(|| error.clone());
-                    last = Some(error);
+                Err(failed) => {
+                    unreadable.extend(failed.all.clone());
+                    last = Some(failed);
                     Branch::Unreadable
                 }
             });
@@ -100,15 +100,18 @@ impl<'s> Planner<'s> {
             .iter()
             .any(|branch| matches!(branch, Branch::Read(_)));
         match last {
-            Some(error) if !readable => Err(error),
+            Some(failed) if !readable => self.fail_as(*failed),
             None if branches.is_empty() => self.fail(Cause::Branch, "a union without branches"),
             _ => {
-                if let Some(mut gap) = first {
-                    if let Cause::Type { .. } = gap.cause {
+                let here = self.path();
+                unreadable.each(|gap| {
+                    if let Cause::Type { .. } = gap.cause
+                        && gap.path == here
+                    {
                         gap.cause = Cause::Branch;
                     }
-                    self.note(gap);
-                }
+                });
+                self.note(unreadable);
                 Ok(self.add(Node::Branches { branches, ours }))
             }
         }

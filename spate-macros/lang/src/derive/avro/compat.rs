@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proc_macro2::{Span, TokenStream};
-use spate_avro_schema::{Cause, Incompatible, Plan, parse, parse_reader};
+use spate_avro_schema::{Cause, Differences, Incompatible, Plan, parse, parse_reader};
 use syn::LitStr;
 
 use super::{file, read, shallow};
@@ -132,11 +132,38 @@ fn compare(writer: &Schema, reader: &Reader<'_>, span: Span) -> Result<(), Diagn
     let theirs = parse(&writer.self_contained_of(&ty)).map_err(|error| broken(written, &error))?;
     let (ours, extras) = parse_reader(&reader.schema.self_contained_of(&reader.ty))
         .map_err(|error| broken(reader.schema.file().written(), &error))?;
-    match Plan::new(&theirs, &ours, &extras) {
-        Ok(Plan { gap: None, .. }) => Ok(()),
-        Ok(Plan { gap: Some(gap), .. }) => Err(told(&gap, true, writer, &ty, reader, span)),
-        Err(wrong) => Err(told(&wrong, false, writer, &ty, reader, span)),
+    let (wrong, is_gap) = match Plan::new(&theirs, &ours, &extras) {
+        Ok(plan) => (plan.gaps, true),
+        Err(differences) => (differences, false),
+    };
+    let Some((first, others)) = wrong.told().split_first() else {
+        return Ok(());
+    };
+    let also = others_told(others, &wrong, reader);
+    Err(told(first, is_gap, also, writer, &ty, reader, span))
+}
+
+/// What else is wrong, a line each: the first difference is told with both places, and those that mend it find the others.
+fn others_told(others: &[Incompatible], all: &Differences, reader: &Reader<'_>) -> String {
+    let mut text = String::new();
+    for other in others {
+        let (file, place) = here(other, reader);
+        let (written, Place { line, column }) = (file.written(), place);
+        text.push_str(&format!(
+            "\n{written}:{line}:{column}: nor can they {other}"
+        ));
     }
+    if all.more() {
+        text.push_str("\nand there are more");
+    }
+    text
+}
+
+/// Where the reader's side of a difference stands.
+fn here(wrong: &Incompatible, reader: &Reader<'_>) -> (Arc<SourceFile>, Place) {
+    let site = wrong.sites.as_deref();
+    site.and_then(|sites| field(reader.schema, &sites.here.0, Some(&sites.here.1)))
+        .unwrap_or_else(|| top(reader.schema, &reader.ty))
 }
 
 /// The writer's record that the reader's is compared with: of its full name, of an alias, of its name without the namespace.
@@ -177,10 +204,11 @@ fn of_that_name(
         })
 }
 
-/// One error with both places: the reader's field, and below it the writer's.
+/// One error with both places: the reader's field, and below it the writer's, then what else there is.
 fn told(
     wrong: &Incompatible,
     is_gap: bool,
+    also: String,
     writer: &Schema,
     theirs: &Type,
     reader: &Reader<'_>,
@@ -194,14 +222,9 @@ fn told(
         "{records} of `{written}` cannot be read as `{}`,\n{wrong}",
         reader.name
     );
-    let (here, there) = match wrong.sites.as_deref() {
-        Some(sites) => (
-            field(reader.schema, &sites.here.0, Some(&sites.here.1)),
-            field(writer, &sites.there.0, sites.there.1.as_ref()),
-        ),
-        None => (None, None),
-    };
-    let here = here.unwrap_or_else(|| top(reader.schema, &reader.ty));
+    let here = here(wrong, reader);
+    let there = wrong.sites.as_deref();
+    let there = there.and_then(|sites| field(writer, &sites.there.0, sites.there.1.as_ref()));
     let lacking = matches!(&wrong.sites, Some(sites) if sites.there.1.is_none());
     let what = match (&wrong.sites, lacking) {
         (None, _) => "the writer's type",
@@ -210,7 +233,7 @@ fn told(
     };
     let there = there.unwrap_or_else(|| top(writer, theirs));
     let text = format!(
-        "{}\n{}",
+        "{}\n{}{also}",
         here.0.report(here.1, message),
         there.0.report(there.1, what)
     );

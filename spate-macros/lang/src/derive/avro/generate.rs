@@ -220,7 +220,7 @@ impl<'s> Generator<'s> {
                 continue;
             };
             let doc = self.doc(&field.doc, format!("{}.", self.schema.describe(&field.ty)));
-            let (name, rename) = self.member(&field.name);
+            let (name, rename) = self.member(&field.name, fields);
             members.extend(quote!(#doc #rename pub #name: #ty,));
         }
         if !whole {
@@ -456,17 +456,19 @@ impl<'s> Generator<'s> {
     }
 
     /// A field's name as Rust has it, and the attribute with its own where that is another.
-    fn member(&self, name: &str) -> (Ident, Option<TokenStream>) {
+    fn member(&self, name: &str, fields: &[Field]) -> (Ident, Option<TokenStream>) {
         if let Ok(mut ident) = syn::parse_str::<Ident>(name) {
             ident.set_span(self.span);
             return (ident, None);
         }
         // A keyword. Some of them, and `_`, are no names even so.
         if matches!(name, "self" | "Self" | "super" | "crate" | "_") {
-            return (
-                Ident::new(&format!("{name}_"), self.span),
-                Some(quote!(#[avro(rename = #name)])),
-            );
+            let mut other = format!("{name}_");
+            while fields.iter().any(|field| field.name == other) {
+                other.push('_');
+            }
+            let rename = quote!(#[avro(rename = #name)]);
+            return (Ident::new(&other, self.span), Some(rename));
         }
         (Ident::new_raw(name, self.span), None)
     }
