@@ -80,6 +80,13 @@ struct State {
     paused: bool,
 }
 
+impl State {
+    /// There are records, and no lane that could read them has been assigned yet.
+    fn waits_for_lanes(&self) -> bool {
+        self.next_lane == 0 && self.partitions.values().any(|log| !log.records.is_empty())
+    }
+}
+
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
@@ -161,7 +168,8 @@ impl MemorySource {
         log.records.len() as i64 - 1
     }
 
-    /// No more records will come: when the lanes are read to their ends the pipeline drains and ends.
+    /// No more records will come: when the lanes are read to their ends the pipeline drains and ends. Records that were
+    /// pushed wait for the first [`assign_lanes`](Self::assign_lanes), also when that comes later.
     pub fn close(&self) {
         self.state().closed = true;
     }
@@ -230,7 +238,8 @@ impl Source for MemoryControl {
             return Ok(Some(event));
         }
         let assigned = state.lanes_by_id.len();
-        if state.closed && !self.ended && state.ended_lanes == assigned {
+        if state.closed && !self.ended && state.ended_lanes == assigned && !state.waits_for_lanes()
+        {
             self.ended = true;
             return Ok(Some(SourceEvent::Ended));
         }
@@ -359,5 +368,51 @@ impl Drop for MemoryLane {
         if self.ended {
             self.handle.state().ended_lanes -= 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control(handle: &MemorySource) -> MemoryControl {
+        MemoryControl {
+            handle: handle.clone(),
+            ended: false,
+        }
+    }
+
+    fn poll(control: &mut MemoryControl) -> Option<SourceEvent> {
+        control.poll(Time::ZERO).expect("it never fails")
+    }
+
+    #[test]
+    fn records_of_a_source_that_is_closed_before_it_has_lanes_are_read_before_its_end() {
+        let source = MemorySource::default();
+        let mut control = control(&source);
+        source.push(0, "a");
+        source.close();
+        assert!(poll(&mut control).is_none(), "nobody has read the record");
+        source.assign_lanes(2);
+        let Some(SourceEvent::Assigned(mut lanes)) = poll(&mut control) else {
+            panic!("no assignment");
+        };
+        let mut fetch = |lane: usize| lanes[lane].fetch(10).expect("it never fails");
+        assert_eq!(fetch(1), Fetched::End);
+        assert_eq!(fetch(0), Fetched::Batch);
+        assert!(poll(&mut control).is_none());
+        lanes[0].finish();
+        assert_eq!(lanes[0].fetch(10).expect("it never fails"), Fetched::End);
+        assert!(matches!(poll(&mut control), Some(SourceEvent::Ended)));
+        assert!(poll(&mut control).is_none(), "told once");
+    }
+
+    #[test]
+    fn a_source_without_records_and_lanes_is_at_its_end_when_it_is_closed() {
+        let source = MemorySource::default();
+        let mut control = control(&source);
+        assert!(poll(&mut control).is_none());
+        source.close();
+        assert!(matches!(poll(&mut control), Some(SourceEvent::Ended)));
     }
 }
