@@ -10,7 +10,7 @@ use spate_runtime::runtime::RuntimeOptions;
 
 const FAST: &str = "
 pipeline: { threads: 2, pin: false, batch_records: 16 }
-checkpoint: { interval: 100ms, drain_timeout: 10s }
+checkpoint: { interval: 100ms, drain_timeout: 60s }
 sink: { batch: { linger: 20ms }, chunk: { linger: 5ms }, retry: { initial: 5ms, max: 20ms } }
 ";
 

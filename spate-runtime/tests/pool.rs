@@ -19,8 +19,11 @@ use spate_runtime::sink::{
 use spate_runtime::source::OpenContext;
 use spate_runtime::{Output, Thread, stage};
 
-const WAIT: Duration = Duration::from_secs(60);
+const WAIT: Duration = Duration::from_secs(120);
 const SHARDS: usize = 3;
+
+/// Limits of a run that nothing is to reach.
+const NEVER: [&str; 3] = ["60s", "60s", "10m"];
 
 /// How the writes of shard 1 go; the other shards work.
 #[derive(Clone, Copy, PartialEq)]
@@ -186,11 +189,10 @@ struct Run {
 }
 
 impl Run {
-    fn start(name: &str, mode: Mode) -> Run {
-        Run::start_with(name, mode, "10m")
-    }
-
-    fn start_with(name: &str, mode: Mode, stalled: &str) -> Run {
+    /// `limits`: `pipeline.startup_timeout`, `checkpoint.drain_timeout`,
+    /// `checkpoint.stalled_fail_after`.
+    fn start(name: &str, mode: Mode, limits: [&str; 3]) -> Run {
+        let [startup, drain, stalled] = limits;
         let state = Arc::new(State {
             mode,
             rows: Mutex::default(),
@@ -201,11 +203,16 @@ impl Run {
             .lock()
             .unwrap()
             .insert(name.to_owned(), Arc::clone(&state));
+        // The queues have room for a chunk of every batch: a full one would hold the other shards too.
         let yaml = format!(
             "
-pipeline: {{ name: {name}, threads: 1, pin: false, batch_records: 8, startup_timeout: 300ms }}
-checkpoint: {{ interval: 100ms, drain_timeout: 300ms, stalled_fail_after: {stalled} }}
-sink: {{ batch: {{ linger: 5ms }}, chunk: {{ linger: 1ms }}, retry: {{ initial: 5ms, give_up_after: 100ms }} }}
+pipeline: {{ name: {name}, threads: 1, pin: false, batch_records: 8, startup_timeout: {startup} }}
+checkpoint: {{ interval: 100ms, drain_timeout: {drain}, stalled_fail_after: {stalled} }}
+sink:
+  batch: {{ linger: 5ms }}
+  chunk: {{ linger: 1ms }}
+  queue: {{ capacity: 64 }}
+  retry: {{ initial: 5ms, give_up_after: 3s }}
 "
         );
         let pipeline = pipeline();
@@ -233,18 +240,22 @@ sink: {{ batch: {{ linger: 5ms }}, chunk: {{ linger: 1ms }}, retry: {{ initial: 
     /// Partition `p` has the records of shard `p`.
     fn push(&self, records: usize) {
         for shard in 0..SHARDS {
-            for i in 0..records {
-                self.source.push_record(
-                    shard as i32,
-                    MemoryRecord {
-                        payload: Some(format!("{shard}/{i}").into_bytes()),
-                        key: Some(key_of(shard, i)),
-                        ..MemoryRecord::default()
-                    },
-                );
-            }
+            self.push_to(shard, records);
         }
         self.source.assign_lanes(SHARDS as i32);
+    }
+
+    fn push_to(&self, shard: usize, records: usize) {
+        for i in 0..records {
+            self.source.push_record(
+                shard as i32,
+                MemoryRecord {
+                    payload: Some(format!("{shard}/{i}").into_bytes()),
+                    key: Some(key_of(shard, i)),
+                    ..MemoryRecord::default()
+                },
+            );
+        }
     }
 
     fn report(&self) -> ExitReport {
@@ -257,6 +268,15 @@ sink: {{ batch: {{ linger: 5ms }}, chunk: {{ linger: 1ms }}, retry: {{ initial: 
         rows.iter()
             .filter(|row| row.starts_with(prefix.as_bytes()))
             .count()
+    }
+}
+
+/// Waits for a condition, bounded.
+fn wait_for(what: &str, condition: impl Fn() -> bool) {
+    let end = Instant::now() + WAIT;
+    while !condition() {
+        assert!(Instant::now() < end, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -275,7 +295,7 @@ fn key_of(shard: usize, i: usize) -> Vec<u8> {
 
 #[test]
 fn shards_that_work_store_and_commit_everything() {
-    let run = Run::start("works", Mode::Works);
+    let run = Run::start("works", Mode::Works, NEVER);
     run.push(50);
     for shard in 0..SHARDS {
         assert!(run.source.wait_committed(shard as i32, 50, WAIT));
@@ -293,7 +313,7 @@ fn shards_that_work_store_and_commit_everything() {
 
 #[test]
 fn a_write_that_blocks_its_thread_harms_its_own_shard_only_and_the_run_still_ends() {
-    let run = Run::start("blocks", Mode::BlocksItsThread);
+    let run = Run::start("blocks", Mode::BlocksItsThread, ["60s", "2s", "10m"]);
     run.push(50);
     run.state.wait_blocked();
     for shard in [0, 2] {
@@ -307,10 +327,13 @@ fn a_write_that_blocks_its_thread_harms_its_own_shard_only_and_the_run_still_end
     for shard in [0, 2] {
         assert!(run.source.wait_committed(shard, 100, WAIT));
     }
-    let begin = Instant::now();
+    // All of the shard's rows are in its queue before the drain, which lets a driver that comes late drop what it holds: a
+    // row that was read behind them went to a later shard's queue, and the driver fills the queues in the shards' order.
+    wait_for("its last row is read", || run.source.position(1) == 100);
+    run.push_to(2, 1);
+    assert!(run.source.wait_committed(2, 101, WAIT));
     run.shutdown.shutdown();
     let report = run.report();
-    assert!(begin.elapsed() < WAIT);
     assert_eq!(report.exit_code(), 1, "{report}");
     let failure = report.failure().expect("a reason");
     assert_eq!(failure.place(), "sink `shards` shard 1");
@@ -327,8 +350,10 @@ fn a_write_that_blocks_its_thread_harms_its_own_shard_only_and_the_run_still_end
 
 #[test]
 fn a_write_that_never_ends_stops_the_run_and_the_report_says_what_was_waited_for() {
-    let run = Run::start_with("stalls", Mode::BlocksItsThread, "300ms");
-    run.push(5);
+    let run = Run::start("stalls", Mode::BlocksItsThread, ["60s", "300ms", "3s"]);
+    // Nothing else is read that could be late as well.
+    run.push_to(1, 5);
+    run.source.assign_lanes(SHARDS as i32);
     let report = run.report();
     assert_eq!(report.exit_code(), 1);
     let failure = report.failure().expect("a failure");
@@ -345,7 +370,7 @@ fn a_write_that_never_ends_stops_the_run_and_the_report_says_what_was_waited_for
 
 #[test]
 fn a_check_that_blocks_its_thread_ends_the_start() {
-    let run = Run::start("check", Mode::BlocksTheCheck);
+    let run = Run::start("check", Mode::BlocksTheCheck, ["300ms", "60s", "10m"]);
     let report = run.report();
     assert_eq!(report.exit_code(), 1);
     let failure = report.failure().expect("a reason");
@@ -359,7 +384,7 @@ fn a_check_that_blocks_its_thread_ends_the_start() {
 
 #[test]
 fn a_writer_that_panics_fails_the_run_and_the_other_shards_are_stored() {
-    let run = Run::start("panics", Mode::Panics);
+    let run = Run::start("panics", Mode::Panics, NEVER);
     run.push(50);
     let report = run.report();
     assert_eq!(report.exit_code(), 1);

@@ -11,7 +11,7 @@ use crate::sink::{Block, Chunk, ShardQueue, ShardWriter, SinkFuture, WorkerShare
 use crate::stats::SinkStats;
 use crate::time::MonotonicClock;
 
-const WAIT: Duration = Duration::from_secs(20);
+const WAIT: Duration = Duration::from_secs(120);
 
 /// Never takes a block.
 struct Refuses;
