@@ -52,10 +52,11 @@ impl Alarms {
     /// Waits until the time `until`.
     pub async fn sleep_until(&self, until: Time) {
         poll_fn(|cx| {
+            // Held while the clock is looked at, or one that is moved in between would wake nobody.
+            let mut waiting = self.waiting();
             if self.now() >= until {
                 return Poll::Ready(());
             }
-            let mut waiting = self.waiting();
             waiting.0 += 1;
             let key = (until, waiting.0);
             waiting.1.insert(key, cx.waker().clone());

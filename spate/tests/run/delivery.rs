@@ -289,8 +289,8 @@ sink: { batch: { max_rows: 1, linger: 10ms }, chunk: { target_bytes: 1KiB, linge
         s.source.push(0, format!("{i:2000}"));
     }
     s.source.assign_lanes(1);
-    s.run
-        .in_time("the source is paused", || s.source.is_paused());
+    // It needs no time, and the write would fail meanwhile.
+    s.run.until("the source is paused", || s.source.is_paused());
     let report = s.run.end_within(Duration::from_secs(60));
     assert_eq!(report.exit_code(), 1);
     let failure = report.failure().expect("a failure");

@@ -69,13 +69,13 @@ fn a_panic_in_a_closure_names_the_record_and_keeps_what_was_read_before() {
             source.push(partition, format!("{partition}-{i}"));
         }
     }
-    let run = Run::start(pipeline, YAML);
-    source.assign_lanes(2);
-    run.until("both are read", || {
-        source.position(0) == 8 && source.position(1) == 8
-    });
+    // Its third batch.
     source.push(1, "1-8");
     source.push(1, "panic");
+    let run = Run::start(pipeline, YAML);
+    source.assign_lanes(1);
+    run.until("the one is read", || source.position(0) == 8);
+    source.assign_lanes(2);
     let report = run.end();
     assert_eq!(report.exit_code(), 1);
     let failure = report.failure().expect("a failure");
@@ -232,26 +232,32 @@ fn a_source_that_panics_ends_the_run_and_says_where() {
 
 #[test]
 fn a_source_that_panics_in_the_middle_of_a_run_commits_nothing_that_is_not_stored() {
-    struct Later(usize);
+    struct Later(Arc<AtomicBool>);
     impl SourceScript for Later {
         fn call(&mut self, call: Call) -> Result<(), ConnectorError> {
-            if call == Call::Poll {
-                self.0 -= 1;
-                assert!(self.0 > 0, "a bad source");
-            }
+            let panics = call == Call::Poll && self.0.load(Ordering::SeqCst);
+            assert!(!panics, "a bad source");
             Ok(())
         }
     }
     let pipeline = scripted();
     let source: ScriptedSource = pipeline.source_handle().expect("a scripted source");
     let sink: ScriptedSink = pipeline.sink_handle("store").expect("a scripted sink");
-    source.script(Later(200));
+    let panics = Arc::new(AtomicBool::new(false));
+    source.script(Later(Arc::clone(&panics)));
     for i in 0..100 {
         source.topic().push(0, i.to_string());
     }
-    source.assign(&[0]);
+    let lane = source.assign(&[0])[0];
     sink.next(Reply::hang());
-    let report = Run::start(pipeline, YAML).end();
+    let run = Run::start(pipeline, YAML);
+    run.until("all is read", || {
+        source
+            .progress(lane)
+            .is_some_and(|(start, read)| start + read == 100)
+    });
+    panics.store(true, Ordering::SeqCst);
+    let report = run.end();
     assert_eq!(report.exit_code(), 1);
     assert!(report.abandoned_batches() > 0, "{report}");
     assert_eq!(report.totals().sinks[0].abandoned_rows, 100, "{report}");

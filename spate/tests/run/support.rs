@@ -1,9 +1,12 @@
 //! A running pipeline and bounded waits.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use spate::{Config, ExitReport, Pipeline, Runtime, RuntimeOptions, ShutdownHandle};
+use spate_runtime::time::{Clock, ManualClock, Time};
 use spate_test::scripted::Alarms;
 
 /// The longest wait of a test, in real time. It is never reached unless something hangs.
@@ -16,7 +19,25 @@ const TICK: Duration = Duration::from_millis(5);
 pub(crate) struct Run {
     pub(crate) alarms: Alarms,
     pub(crate) shutdown: ShutdownHandle,
+    looks: Arc<AtomicUsize>,
     thread: JoinHandle<ExitReport>,
+}
+
+/// Counts how often the thread that runs the pipeline looks at the clock.
+struct Watched {
+    clock: ManualClock,
+    looks: Arc<AtomicUsize>,
+    runs: Arc<std::sync::OnceLock<thread::ThreadId>>,
+}
+
+impl Clock for Watched {
+    fn now(&self) -> Time {
+        let now = self.clock.now();
+        if self.runs.get() == Some(&thread::current().id()) {
+            self.looks.fetch_add(1, Ordering::SeqCst);
+        }
+        now
+    }
 }
 
 pub(crate) fn open(pipeline: Pipeline, yaml: &str) -> Runtime {
@@ -30,12 +51,21 @@ pub(crate) fn open(pipeline: Pipeline, yaml: &str) -> Runtime {
 impl Run {
     pub(crate) fn start(pipeline: Pipeline, yaml: &str) -> Run {
         let alarms = Alarms::default();
-        let runtime = open(pipeline, yaml).with_clock(std::sync::Arc::new(alarms.clock()));
+        let (looks, runs) = (Arc::<AtomicUsize>::default(), Arc::default());
+        let runtime = open(pipeline, yaml).with_clock(Arc::new(Watched {
+            clock: alarms.clock(),
+            looks: Arc::clone(&looks),
+            runs: Arc::clone(&runs),
+        }));
         let shutdown = runtime.shutdown_handle();
         Run {
             alarms,
             shutdown,
-            thread: thread::spawn(move || runtime.run()),
+            looks,
+            thread: thread::spawn(move || {
+                runs.set(thread::current().id()).expect("it runs once");
+                runtime.run()
+            }),
         }
     }
 
@@ -67,8 +97,15 @@ impl Run {
 
     fn tick(&self, by: Duration) {
         self.alarms.advance(by);
-        // The threads run in real time.
+        // The threads run in real time. So that a controller which the machine keeps waiting misses no time, it has to come
+        // round between two ticks: its second look is at a clock that has moved, after a whole step.
+        let (seen, end) = (self.looks.load(Ordering::SeqCst), Instant::now() + LIMIT);
         thread::sleep(Duration::from_micros(500));
+        while self.looks.load(Ordering::SeqCst) < seen + 2 && !self.thread.is_finished() {
+            assert!(Instant::now() < end, "the run's thread stands still");
+            self.thread.thread().unpark();
+            thread::sleep(Duration::from_micros(100));
+        }
     }
 
     /// Waits for the end of the run. So much time passes at the most: a run that needs more never ends.
