@@ -4,8 +4,8 @@ usage: python3 -I -S -c SOURCE LOG REMOVE PROGRAM ARG...
 
 Standard input is the owner's: each line is the name of a signal for the server (TERM, KILL, STOP, CONT); its end means
 that the owner is gone, and then the server is ended and the folder REMOVE (if not empty) removed. Standard output gets
-`pid N` and, when the server ends, `exit N` (negative: by that signal). One thread, so a signal never goes to a pid that
-has been reaped already.
+`pid N`, `stopped` each time that the server stands still after a STOP, and, when the server ends, `exit N` (negative: by
+that signal). One thread, so a signal never goes to a pid that has been reaped already.
 """
 
 import ctypes, os, select, shutil, signal, subprocess, sys, time
@@ -68,6 +68,10 @@ def main():
             *lines, pending = (pending + got).split(b"\n")
             for line in lines:
                 child.send_signal(getattr(signal, "SIG" + line.decode()))
+                if line == b"STOP":
+                    # All of its threads; one that has ended is told of below.
+                    os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+                    print("stopped", flush=True)
         if wake_read in ready:
             os.read(wake_read, 4096)
     print("exit", child.returncode, flush=True)

@@ -14,7 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const SUPERVISE: &str = include_str!("../../services/supervise.py");
-const SPAWN_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the supervisor may take for anything: only one that hangs does.
+const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
 /// What to run.
@@ -38,7 +39,7 @@ pub enum Signal {
     Term,
     /// SIGKILL: end at once.
     Kill,
-    /// SIGSTOP: freeze.
+    /// SIGSTOP: freeze. It stands still when the call that sends it returns.
     Stop,
     /// SIGCONT: go on after [`Signal::Stop`].
     Cont,
@@ -79,6 +80,8 @@ impl fmt::Display for Ended {
 #[derive(Default)]
 struct Status {
     pid: Option<u32>,
+    /// How often it stood still after a stop.
+    stopped: usize,
     ended: Option<Ended>,
 }
 
@@ -182,7 +185,7 @@ impl Supervised {
             log,
             log_start,
         };
-        let started = this.wait_until(SPAWN_TIMEOUT, |s| s.pid.is_some() || s.ended.is_some());
+        let started = this.wait_until(PATIENCE, |s| s.pid.is_some() || s.ended.is_some());
         let pid = lock(&this.status.0).pid;
         match pid {
             Some(pid) => this.pid = pid,
@@ -248,23 +251,27 @@ impl Supervised {
         }
     }
 
-    /// Sends the signal. A server that has ended already is no error.
+    /// Sends the signal, and waits for the effect of a stop. A server that has ended already is no error.
     pub(crate) fn signal(&mut self, signal: Signal) {
+        let stopped = lock(&self.status.0).stopped;
         if let Some(input) = &mut self.input {
             let _ = writeln!(input, "{}", signal.name()).and_then(|()| input.flush());
+        }
+        if signal == Signal::Stop {
+            self.wait_until(PATIENCE, |s| s.stopped > stopped || s.ended.is_some());
         }
     }
 
     /// Kills the server as `kill -9` does and waits for its end.
     pub(crate) fn kill(mut self) {
-        self.end(Signal::Kill, Duration::from_secs(10));
+        self.end(Signal::Kill, PATIENCE);
     }
 
     /// Asks the server to end, and kills it when it has not within `grace`.
     pub(crate) fn stop(mut self, grace: Duration) {
         self.signal(Signal::Cont);
         if !self.end(Signal::Term, grace) {
-            self.end(Signal::Kill, Duration::from_secs(10));
+            self.end(Signal::Kill, PATIENCE);
         }
     }
 
@@ -302,7 +309,7 @@ impl Supervised {
 impl Drop for Supervised {
     fn drop(&mut self) {
         if self.ended().is_none() {
-            self.end(Signal::Kill, Duration::from_secs(10));
+            self.end(Signal::Kill, PATIENCE);
         }
         // Now the supervisor ends by itself; a closed pipe ends it in any case.
         drop(self.input.take());
@@ -315,6 +322,7 @@ fn follow(output: impl BufRead, shared: &Shared) {
         let mut status = lock(&shared.0);
         match line.split_once(' ') {
             Some(("pid", n)) => status.pid = n.parse().ok(),
+            None if line == "stopped" => status.stopped += 1,
             Some(("exit", n)) => {
                 status.ended = n.parse().ok().map(|n: i32| match n {
                     ..0 => Ended::Signal(-n),
@@ -354,7 +362,7 @@ mod tests {
         let dir = RunDir::new("process").unwrap();
         let server = sh(&dir, "echo the port is taken; exit 3").unwrap();
         let error = server
-            .wait_ready(Duration::from_secs(20), "readiness", || false)
+            .wait_ready(PATIENCE, "readiness", || false)
             .unwrap_err()
             .to_string();
         assert!(
@@ -399,9 +407,7 @@ mod tests {
         let dir = RunDir::new("process").unwrap();
         let server = sh(&dir, "trap '' TERM; echo up; while :; do sleep 0.1; done").unwrap();
         server
-            .wait_ready(Duration::from_secs(20), "up", || {
-                server.log_text().contains("up")
-            })
+            .wait_ready(PATIENCE, "up", || server.log_text().contains("up"))
             .unwrap();
         let status = Arc::clone(&server.status);
         server.stop(Duration::from_millis(100));

@@ -125,11 +125,10 @@ mod tests {
     }
 
     fn stop(program: &Program) {
-        let stat = format!("/proc/{}/stat", program.pid());
         program.signal(Signal::Stop);
-        until("the stop", || {
-            std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") T "))
-        });
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", program.pid()));
+        let stat = stat.expect("a process");
+        assert!(stat.contains(") T "), "it stands still: {stat}");
     }
 
     #[test]
