@@ -17,7 +17,7 @@ const WAIT: Duration = Duration::from_secs(120);
 
 const FAST: &str = "
 pipeline: { threads: 2, pin: false, batch_records: 4 }
-checkpoint: { interval: 100ms, drain_timeout: 2s }
+checkpoint: { interval: 100ms, drain_timeout: 60s }
 sink: { batch: { linger: 10ms }, chunk: { linger: 5ms }, retry: { initial: 5ms, max: 20ms } }
 ";
 
@@ -305,7 +305,7 @@ fn fatal_replies_panics_and_hangs_end_the_run_with_a_failure_and_no_commit() {
         assert!(failure.contains(text), "{failure}");
         assert_eq!(run.topic.committed(0), None);
     }
-    let run = Run::start();
+    let run = Run::start_with(&FAST.replace("drain_timeout: 60s", "drain_timeout: 500ms"));
     run.sink.script(|_: &Attempt| Reply::hang());
     run.push(0, 1);
     run.source.assign(&[0]);
