@@ -14,6 +14,10 @@ mod files {
     spate::avro_schema!("files/with_reference.avsc", with = ["files/line.avsc"]);
 }
 
+mod nested {
+    spate::avro_schema!("files/nested_union.avsc");
+}
+
 use spate::avro::{Decimal, Seq, Uuid};
 use spate::clickhouse::DateTime64Millis;
 use spate::prelude::*;
@@ -39,6 +43,45 @@ fn is_int(_: i32) {}
 pub fn texts(all: owned::All) -> Vec<(String, f64)> {
     drop::<String>(all.text);
     all.weights
+}
+
+/// The enums that a union in a branch of another has, declared and by hand.
+pub fn numbers(reading: nested::Reading<'_>, by_hand: Reading<'_>) -> i32 {
+    let declared = match reading.value {
+        nested::ReadingValue::String(_) => 0,
+        nested::ReadingValue::Array(items) => items.iter().fold(0, |sum, item| match item {
+            nested::ReadingValueArray::Int(number) => sum + number,
+            nested::ReadingValueArray::String(_) => sum,
+        }),
+    };
+    match by_hand.value {
+        Value::Text(text) => is_text(text),
+        Value::Items(items) => items.into_iter().for_each(|item| match item {
+            Item::Number(number) => is_int(number),
+            Item::Text(text) => is_text(text),
+        }),
+    }
+    declared
+}
+
+#[derive(AvroRecord)]
+#[avro(schema = "files/nested_union.avsc")]
+pub struct Reading<'a> {
+    value: Value<'a>,
+}
+
+#[derive(AvroUnion)]
+#[avro(schema = "files/nested_union.avsc", field = "Reading.value")]
+enum Value<'a> {
+    Text(&'a str),
+    Items(Vec<Item<'a>>),
+}
+
+#[derive(AvroUnion)]
+#[avro(schema = "files/nested_union.avsc", field = "value/array")]
+enum Item<'a> {
+    Number(i32),
+    Text(&'a str),
 }
 
 #[derive(Row)]

@@ -16,6 +16,7 @@ mod two_steps;
 mod types;
 mod types_damaged;
 mod types_interop;
+mod unions;
 #[cfg(feature = "value")]
 mod values;
 #[cfg(feature = "value")]

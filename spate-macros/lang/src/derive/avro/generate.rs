@@ -106,6 +106,8 @@ struct Generator<'s> {
     borrow: Vec<bool>,
     /// The unions that have been given a type: canonical form and name.
     unions: HashMap<String, String>,
+    /// Inside of a branch: how a derive finds it, and what a union in it is called.
+    around: Option<(String, String)>,
     items: TokenStream,
 }
 
@@ -118,6 +120,7 @@ impl<'s> Generator<'s> {
             names: names(schema),
             borrow: vec![false; schema.all().count()],
             unions: HashMap::new(),
+            around: None,
             items: TokenStream::new(),
         };
         // Until nothing changes: a record borrows if a field does, and it may be its own.
@@ -298,7 +301,7 @@ impl<'s> Generator<'s> {
         let names = |spell: fn(&str) -> String| written.iter().map(|name| spell(name)).collect();
         let variants = unique(names(camel), names(str::to_owned));
         let mut members = TokenStream::new();
-        for ((branch, name), variant) in branches.iter().zip(&written).zip(&variants) {
+        for ((branch, written), variant) in branches.iter().zip(&written).zip(&variants) {
             let (variant, doc) = (
                 self.ident(variant),
                 format!("{}.", self.schema.describe(branch)),
@@ -306,11 +309,19 @@ impl<'s> Generator<'s> {
             let held = match branch.kind {
                 Kind::Null => TokenStream::new(),
                 _ => {
-                    let held = self.branch(branch, place, errors)?;
+                    let path = format!("{}/{written}", field.as_deref().unwrap_or_default());
+                    let inside = (path, format!("{name}{}", camel(written)));
+                    let around = self.around.replace(inside);
+                    let held = match place {
+                        Some(place) => self.rust(branch, place, errors),
+                        None => self.plain(branch, None, None, errors),
+                    };
+                    self.around = around;
+                    let held = held?;
                     quote!((#held))
                 }
             };
-            members.extend(quote!(#[doc = #doc] #[avro(branch = #name)] #variant #held,));
+            members.extend(quote!(#[doc = #doc] #[avro(branch = #written)] #variant #held,));
         }
         let mut name = name.to_owned();
         while self.names.contains(&name) || self.unions.values().any(|other| *other == name) {
@@ -327,29 +338,6 @@ impl<'s> Generator<'s> {
             pub enum #ident #lifetime { #members }
         });
         Some(quote!(#ident #lifetime))
-    }
-
-    /// What a branch's variant holds. Another union inside has no place that a derive could name.
-    fn branch(
-        &mut self,
-        branch: &Type,
-        place: Option<&Place<'_>>,
-        errors: &mut Errors,
-    ) -> Option<TokenStream> {
-        if has_union(branch) {
-            let message = "a union inside of a union cannot be generated";
-            let help =
-                "declare the types by hand, and leave the field out or read it with `FromAvro`";
-            errors.push(Diagnostic::new(Code::FieldLater, self.span, message).help(help));
-            return None;
-        }
-        match place {
-            Some(place) => self.rust(branch, place, errors),
-            None => {
-                let (record, field) = (None, None);
-                self.plain(branch, record, field, errors)
-            }
-        }
     }
 
     fn rust(&mut self, ty: &Type, place: &Place<'_>, errors: &mut Errors) -> Option<TokenStream> {
@@ -401,15 +389,17 @@ impl<'s> Generator<'s> {
                 }
                 (None, [only]) => self.plain(only, record, field, errors)?,
                 _ => {
-                    let owner = self.owner(field)?;
-                    let field = field?;
-                    let path = format!("{}.{}", self.schema.named(owner).name, field.name);
-                    let name = format!("{}{}", self.name(owner), camel(&field.name));
-                    let place = Place {
-                        record: owner,
-                        field,
+                    let place = self.owner(field).zip(field);
+                    let place = place.map(|(record, field)| Place { record, field });
+                    let (path, name) = match (&self.around, &place) {
+                        (Some(around), _) => around.clone(),
+                        (None, Some(Place { record, field })) => (
+                            format!("{}.{}", self.schema.named(*record).name, field.name),
+                            format!("{}{}", self.name(*record), camel(&field.name)),
+                        ),
+                        (None, None) => return None,
                     };
-                    self.union(ty, Some(path), &name, Some(&place), errors)?
+                    self.union(ty, Some(path), &name, place.as_ref(), errors)?
                 }
             },
             Kind::Named(id) => match &self.schema.named(*id).definition {
@@ -518,16 +508,4 @@ fn is_item(schema: &Schema, ty: &Type) -> bool {
         _ => ty.logical,
     };
     !matches!(logical, Some(Logical::Decimal { .. } | Logical::Uuid))
-}
-
-/// Whether a union of several types is inside.
-fn has_union(ty: &Type) -> bool {
-    match &ty.kind {
-        Kind::Array(inner) | Kind::Map(inner) => has_union(inner),
-        Kind::Union(branches) => match (nullable(branches), branches.as_slice()) {
-            (Some(inner), _) | (None, [inner]) => has_union(inner),
-            _ => true,
-        },
-        _ => false,
-    }
 }

@@ -33,7 +33,7 @@ pub(in crate::derive::avro) fn branch_name<'a>(schema: &'a Schema, branch: &Type
 }
 
 /// Whether `branch = ".."` means this branch.
-fn is_called(schema: &Schema, branch: &Type, text: &str) -> bool {
+pub(super) fn is_called(schema: &Schema, branch: &Type, text: &str) -> bool {
     let full = match &branch.kind {
         Kind::Named(id) => schema.named(*id).name == text,
         _ => false,

@@ -90,6 +90,65 @@ fn find<'a>(
         return found;
     };
     let path = wanted.value();
+    let (path, branches) = match path.split_once('/') {
+        Some((path, branches)) => (path, Some(branches)),
+        None => (path.as_str(), None),
+    };
+    let mut union = match path {
+        // A branch of the union at the top.
+        "" => union_in(schema.root()),
+        path => in_field(path, wanted, schema, errors),
+    };
+    for branch in branches
+        .into_iter()
+        .flat_map(|branches| branches.split('/'))
+    {
+        union = in_branch(union?, branch, wanted, schema, errors);
+    }
+    union
+}
+
+/// The union inside of a branch of another.
+fn in_branch<'a>(
+    union: &'a Type,
+    name: &str,
+    wanted: &LitStr,
+    schema: &'a Schema,
+    errors: &mut Errors,
+) -> Option<&'a Type> {
+    let Kind::Union(branches) = &union.kind else {
+        return None;
+    };
+    let called = |branch: &&Type| branches::is_called(schema, branch, name);
+    let Some(branch) = branches.iter().find(called) else {
+        let describe = schema.describe(union);
+        let message = format!("the union has no branch `{name}`: it is a {describe}");
+        let known: Vec<&str> = (branches.iter())
+            .map(|branch| branch_name(schema, branch))
+            .collect();
+        let help = did_you_mean(name, &known, "it");
+        errors.push(Diagnostic::new(Code::SchemaRecord, wanted.span(), message).help(help));
+        return None;
+    };
+    let found = union_in(branch);
+    if found.is_none() {
+        let message = format!(
+            "the branch `{name}` is {} in the schema, with no union of several types inside",
+            schema.describe(branch)
+        );
+        errors.push(Diagnostic::new(Code::SchemaRecord, wanted.span(), message));
+    }
+    found
+}
+
+/// The union in a field, which is named with its record or is one of the record at the top.
+fn in_field<'a>(
+    path: &str,
+    wanted: &LitStr,
+    schema: &'a Schema,
+    errors: &mut Errors,
+) -> Option<&'a Type> {
+    let written = schema.file().written();
     let (record, name) = match path.rsplit_once('.') {
         Some((record, name)) => {
             let record = LitStr::new(record, wanted.span());
@@ -97,7 +156,7 @@ fn find<'a>(
             (named(schema, &record, "record", &records, errors)?, name)
         }
         None => match schema.root().kind {
-            Kind::Named(id) => (id, path.as_str()),
+            Kind::Named(id) => (id, path),
             _ => {
                 let message = format!("the top of `{written}` is no record");
                 let help = "name the field with its record: `field = \"Record.field\"`";
