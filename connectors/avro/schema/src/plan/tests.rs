@@ -1,6 +1,6 @@
 //! What a plan says of what it cannot read; what it does with bytes is tested where they are read, in `spate-avro`.
 
-use super::{Cause, Differences, Incompatible, Node, Plan, Wanted};
+use super::{Cause, Differences, Incompatible, Node, Plan, Step, Wanted};
 use crate::canonical::{parse, parse_reader};
 
 fn plan(writer: &str, reader: &str) -> Result<Plan, Differences> {
@@ -379,4 +379,15 @@ fn a_default_without_end_is_an_error_and_takes_neither_the_stack_nor_the_memory(
     assert!(plan(&record("R", ""), &float("3.4e38")).is_ok());
     let text = "at field path `f`: its default is no value of its type";
     assert_eq!(said(&float("3.5e38")).to_string(), text);
+}
+
+#[test]
+fn a_default_of_a_map_has_its_entries_in_the_order_of_their_keys() {
+    let field = r#"{"name":"m","type":{"type":"map","values":"int"},"default":{"b":1,"a":2}}"#;
+    let plan = plan(&record("R", ""), &record("R", field)).expect("a plan");
+    let Node::Record { steps, .. } = &plan.nodes[plan.root] else {
+        panic!("a record")
+    };
+    let bytes = vec![4, 2, b'a', 4, 2, b'b', 2, 0];
+    assert_eq!(steps, &[Step::Default(bytes)]);
 }
