@@ -14,6 +14,7 @@ mod expand;
 mod fragment;
 mod input;
 mod leaving;
+mod link;
 mod parse;
 mod plan;
 pub mod registry;

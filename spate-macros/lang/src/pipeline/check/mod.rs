@@ -9,6 +9,7 @@ mod inference;
 mod names;
 mod options;
 mod order;
+mod own;
 mod pushdown;
 mod stage;
 
