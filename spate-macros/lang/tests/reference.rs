@@ -32,7 +32,12 @@ fn stage(out: &mut String, stage: &StageDef) -> std::fmt::Result {
             )?,
         }
     }
-    writeln!(out, "\n```text\n{}\n```", stage.example)
+    // The tests of the pages compile it.
+    writeln!(
+        out,
+        "\n<!-- prelude: orders -->\n\n```rust\nspate::pipeline! {{\n    example {{ {} }}\n}}\n```",
+        stage.example
+    )
 }
 
 fn reference() -> Result<String, std::fmt::Error> {

@@ -26,7 +26,7 @@ pub(super) const ALL: &[StageDef] = &[
         doc: "Decodes Avro into a type with `#[derive(AvroRecord)]`, which may borrow from the payload, or where its schema is not known \
               when the crate is built into an `avro::Value` (feature `avro-value`). Framing and schema registry come from the section `deserializer` of the \
               config file.",
-        example: "memory -> avro::<Order>(on_error = skip) -> clickhouse::<OrderRow>",
+        example: "memory -> avro::<Order>(on_error = skip) -> map(to_row) -> clickhouse::<OrderRow>",
     },
     StageDef {
         name: "bytes",

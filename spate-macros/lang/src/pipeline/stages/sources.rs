@@ -21,7 +21,7 @@ pub(super) const ALL: &[StageDef] = &[
         usage: "kafka(topic = \"orders\")",
         doc: "Reads topics of a Kafka cluster as one member of a consumer group; brokers, group and topics come from the \
               section `source` of the config file.",
-        example: "kafka(topic = \"orders\") -> avro::<Order> -> clickhouse::<OrderRow>",
+        example: "kafka(topic = \"orders\") -> avro::<Order> -> map(to_row) -> clickhouse::<OrderRow>",
     },
     StageDef {
         name: "memory",

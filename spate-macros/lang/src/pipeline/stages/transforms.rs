@@ -39,7 +39,7 @@ pub(super) const ALL: &[StageDef] = &[
         Transform::Map,
         "map(|record| ..)",
         "Turns a record into another value. It cannot fail.",
-        "memory -> bytes -> map(|payload| payload.len() as u64) -> capture",
+        "memory -> bytes -> map(|payload| payload.len().to_string()) -> capture",
     ),
     transform(
         "filter",
@@ -60,14 +60,14 @@ pub(super) const ALL: &[StageDef] = &[
         Transform::FilterMap,
         "filter_map(|record| ..)",
         "Turns a record into another value, or drops it with `None`; what is dropped is counted here.",
-        "memory -> bytes -> filter_map(|payload| payload.first().copied()) -> capture",
+        "memory -> bytes -> filter_map(|payload| payload.strip_prefix(b\"orders \")) -> capture",
     ),
     transform(
         "flat_map",
         Transform::FlatMap,
         "flat_map(|record| ..)",
         "Turns a record into any number of values. The record is done when all of them are.",
-        "memory -> bytes -> flat_map(|payload| payload.iter().copied()) -> capture",
+        "memory -> bytes -> flat_map(|payload| payload.split(|byte| *byte == b',')) -> capture",
     ),
     transform(
         "try_map",
