@@ -10,6 +10,15 @@ spate::pipeline! {
         memory -> bytes -> inspect(|line| { give_up(line) }) -> capture
     }
 
+    pub stops {
+        memory
+        -> bytes
+        -> filter(|line| give_up(line))
+        -> filter(|line| { let line = *line; crate::give_up(line) })
+        -> filter(|line| if line.is_empty() { give_up(b"") } else { give_up(line) })
+        -> capture
+    }
+
     pub panics {
         memory -> bytes -> map(|line| -> String { give_up(line) }) -> inspect(|text| assert!(text.is_empty())) -> capture
     }

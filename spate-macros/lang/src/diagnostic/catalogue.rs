@@ -48,7 +48,7 @@ catalogue! {
     MissingArrow = "SP004", "Two stages stand side by side.", "";
     WrongJoiner = "SP005", "Stages are joined with something else than `->`.", "";
     NeedsArguments = "SP006", "A stage that needs arguments has no parentheses.", "";
-    WrongBrackets = "SP007", "Stage arguments are in brackets or braces.", "";
+    WrongBrackets = "SP007", "Arguments or arms are in the wrong brackets.", "";
     TypeArgument = "SP008", "A type argument is misplaced or misspelt.", "";
     Reserved = "SP009", "A word is reserved for a later version.", "choose another name";
     StraySemicolon = "SP010", "A semicolon, or a second chain after it, stands where the chain goes on.", "a pipeline is one chain of stages without `;`; only `let` states before it and clauses after it end with one";

@@ -65,6 +65,8 @@ pub(crate) struct Stage {
 pub(crate) struct Arm {
     pub(crate) head: ArmHead,
     pub(crate) body: ArmBody,
+    /// Its last token.
+    pub(crate) end: Span,
 }
 
 /// What leads into an arm.
@@ -92,7 +94,7 @@ pub(crate) enum ArmBody {
 /// The path of a stage: a name of the registry, or the user's own.
 #[derive(Clone, Debug)]
 pub(crate) struct StagePath {
-    /// As written, without generic arguments.
+    /// As written, without the turbofish at its end.
     pub(crate) tokens: TokenStream,
     /// The only segment of a plain name.
     pub(crate) plain: Option<String>,
@@ -102,11 +104,11 @@ pub(crate) struct StagePath {
     pub(crate) span: Span,
 }
 
-/// `::<Type>`
+/// `::<Type>`, and whatever else a function of the user's may be generic over.
 #[derive(Clone, Debug)]
 pub(crate) struct Turbofish {
-    /// The type alone.
-    pub(crate) ty: TokenStream,
+    /// The type alone; `None` where it is not one type.
+    pub(crate) ty: Option<TokenStream>,
     /// From `::` to `>`.
     pub(crate) tokens: TokenStream,
 }

@@ -43,7 +43,7 @@ pub(crate) fn split(tokens: &[TokenTree], end: Span, errors: &mut Errors) -> Raw
     let mut body = RawBody::default();
     let mut cursor = Cursor::new(tokens);
     loop {
-        if cursor.keyword(0, "let") {
+        if attributes_of_a_let(&mut cursor, errors) || cursor.keyword(0, "let") {
             let state = state(&mut cursor, end, errors);
             if state.tokens.is_none() && cursor.arrow(0) {
                 // Its value took the source for its own; that is one mistake, not two.
@@ -78,6 +78,25 @@ pub(crate) fn split(tokens: &[TokenTree], end: Span, errors: &mut Errors) -> Raw
     chain(&mut cursor, &mut body, errors);
     clauses(&mut cursor, &mut body, end, errors);
     body
+}
+
+/// Steps over attributes before a `let` and reports them; whether some were there.
+fn attributes_of_a_let(cursor: &mut Cursor<'_>, errors: &mut Errors) -> bool {
+    let mut ahead = *cursor;
+    while ahead.attribute() {
+        ahead.take(2);
+    }
+    let there = cursor.attribute() && ahead.keyword(0, "let");
+    if there {
+        let message = "attributes do not go on `let` states";
+        errors.push(Diagnostic::spanned(
+            Code::Attribute,
+            stream(cursor.take(2)),
+            message,
+        ));
+        *cursor = ahead;
+    }
+    there
 }
 
 /// The chain of an arm, cut at its arrows.
@@ -134,7 +153,10 @@ fn chain(cursor: &mut Cursor<'_>, body: &mut RawBody, errors: &mut Errors) {
             let semicolon = cursor.take(1);
             let ends = cursor.done() || cursor.assignment() || cursor.keyword(0, "let");
             if ends || cursor.arrow(0) || cursor.punct(0, ';') {
-                stray(semicolon, errors);
+                // Before a `let` that stands too late it is part of that mistake.
+                if !cursor.keyword(0, "let") {
+                    stray(semicolon, errors);
+                }
                 continue;
             }
             let is_sink = !body.links.is_empty() && names(&link.tokens, registry::is_sink);

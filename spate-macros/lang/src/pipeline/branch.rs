@@ -37,16 +37,31 @@ pub(super) fn arms(
     let mut cursor = Cursor::new(&tokens);
     let mut arms = Vec::new();
     while !cursor.done() {
-        arms.push(match which {
+        while cursor.attribute() {
+            let message = format!("attributes and doc comments do not go on the arms of `{name}`");
+            let error = Diagnostic::spanned(Code::Attribute, stream(cursor.take(2)), message);
+            errors.push(error.help("describe an arm in a comment, `// ..`"));
+        }
+        if cursor.done() {
+            break;
+        }
+        let begin = cursor.rest();
+        let (head, body) = match which {
             Branch::Route => route_arm(&mut cursor, group, errors),
             Branch::Tee => tee_arm(&mut cursor, group, errors),
+        };
+        let end = end(&begin[..begin.len() - cursor.rest().len()]);
+        arms.push(Arm {
+            head,
+            body,
+            end: end.unwrap_or_else(|| group.span_close()),
         });
     }
     Ok(Some(arms))
 }
 
 /// `PAT [if EXPR] => chain`
-fn route_arm(cursor: &mut Cursor<'_>, group: &Group, errors: &mut Errors) -> Arm {
+fn route_arm(cursor: &mut Cursor<'_>, group: &Group, errors: &mut Errors) -> (ArmHead, ArmBody) {
     let mut head = Vec::new();
     while !cursor.done() && !cursor.fat_arrow(0) && !cursor.punct(0, ',') {
         head.extend_from_slice(cursor.take(step(cursor)));
@@ -70,12 +85,23 @@ fn route_arm(cursor: &mut Cursor<'_>, group: &Group, errors: &mut Errors) -> Arm
             ArmHead::Bad
         }
     };
-    let body = arm_body(cursor, arrow, errors);
-    Arm { head, body }
+    (head, arm_body(cursor, arrow, errors))
+}
+
+/// The last token of an arm, without the comma behind it.
+fn end(arm: &[TokenTree]) -> Option<Span> {
+    let comma =
+        |token: &&TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    arm.iter()
+        .rfind(|token| !comma(token))
+        .map(|token| match token {
+            TokenTree::Group(group) => group.span_close(),
+            other => other.span(),
+        })
 }
 
 /// `name: chain`
-fn tee_arm(cursor: &mut Cursor<'_>, group: &Group, errors: &mut Errors) -> Arm {
+fn tee_arm(cursor: &mut Cursor<'_>, group: &Group, errors: &mut Errors) -> (ArmHead, ArmBody) {
     let name = cursor
         .ident(0)
         .filter(|name| cursor.label() && is_name(name))
@@ -95,19 +121,12 @@ fn tee_arm(cursor: &mut Cursor<'_>, group: &Group, errors: &mut Errors) -> Arm {
         );
     };
     let colon = &cursor.take(2)[1..];
-    let body = arm_body(cursor, colon, errors);
-    Arm {
-        head: ArmHead::Name(name),
-        body,
-    }
+    (ArmHead::Name(name), arm_body(cursor, colon, errors))
 }
 
-fn bad(errors: &mut Errors, error: Diagnostic) -> Arm {
+fn bad(errors: &mut Errors, error: Diagnostic) -> (ArmHead, ArmBody) {
     errors.push(error);
-    Arm {
-        head: ArmHead::Bad,
-        body: ArmBody::Chain(vec![Err(Bad)]),
-    }
+    (ArmHead::Bad, ArmBody::Chain(vec![Err(Bad)]))
 }
 
 /// The chain behind `=>` or the name, up to the comma. `before` is blamed when there is none.

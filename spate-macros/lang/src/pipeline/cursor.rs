@@ -99,6 +99,11 @@ impl<'t> Cursor<'t> {
         self.ident(0).is_some() && single
     }
 
+    /// `#[..]`, an attribute or a doc comment.
+    pub(crate) fn attribute(&self) -> bool {
+        self.punct(0, '#') && self.group(1, Delimiter::Bracket).is_some()
+    }
+
     /// `IDENT :`, a label; not the start of a path.
     pub(crate) fn label(&self) -> bool {
         self.ident(0).is_some() && self.punct(1, ':') && !self.path_separator(1)

@@ -18,7 +18,7 @@ pub(crate) fn expression_prefix(
     prefix(tokens, end, |input| input.parse::<syn::Expr>())
 }
 
-/// Reads `let PAT [: TYPE] = EXPR` from the front of `tokens`; returns how many tokens it took.
+/// Reads `let PAT [: TYPE] = EXPR [else { .. }]` from the front of `tokens`; returns how many tokens it took.
 pub(crate) fn state_prefix(tokens: &[TokenTree], end: Span) -> syn::Result<usize> {
     let ((), length) = prefix(tokens, end, |input| {
         input.parse::<syn::Token![let]>()?;
@@ -29,9 +29,19 @@ pub(crate) fn state_prefix(tokens: &[TokenTree], end: Span) -> syn::Result<usize
         }
         input.parse::<syn::Token![=]>()?;
         input.parse::<syn::Expr>()?;
+        if input.peek(syn::Token![else]) {
+            input.parse::<syn::Token![else]>()?;
+            input.parse::<syn::Block>()?;
+        }
         Ok(())
     })?;
     Ok(length)
+}
+
+/// How many generic arguments a turbofish has, types, lifetimes and constants; none if it cannot be read.
+pub(crate) fn generic_arguments(turbofish: &TokenStream) -> usize {
+    syn::parse2::<syn::AngleBracketedGenericArguments>(turbofish.clone())
+        .map_or(0, |arguments| arguments.args.len())
 }
 
 /// Runs a parser over the front of `tokens`. An error at the end of them is placed at `end`, not at the macro call.

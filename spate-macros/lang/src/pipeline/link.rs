@@ -9,7 +9,8 @@ use super::args;
 use super::ast::{Args, Bad, Stage, StagePath, Turbofish};
 use super::branch;
 use super::cursor::{Cursor, describe, mark, stream};
-use super::registry;
+use super::fragment;
+use super::registry::{self, Kind, StageDef};
 use crate::diagnostic::{Code, Diagnostic, Errors};
 
 /// Reads the stage at the cursor.
@@ -44,7 +45,7 @@ pub(super) fn stage(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Result<Stag
     })
 }
 
-/// `[::] name {:: name}`, up to a turbofish.
+/// `[::] name {:: name}`, up to the turbofish at its end.
 pub(super) fn path(cursor: &mut Cursor<'_>) -> Result<StagePath, Diagnostic> {
     let begin = *cursor;
     let mut length = 0;
@@ -57,6 +58,15 @@ pub(super) fn path(cursor: &mut Cursor<'_>) -> Result<StagePath, Diagnostic> {
         span = Some(name.span());
         length += 1;
         cursor.take(1);
+        // `Table::<u8>::find`: a type argument inside of a path belongs to it.
+        if let Some(brackets) = cursor.angle_brackets(2)
+            && cursor.path_separator(0)
+            && cursor.path_separator(2 + brackets)
+            && cursor.ident(4 + brackets).is_some()
+        {
+            length += 2 + brackets;
+            cursor.take(2 + brackets);
+        }
         if !cursor.path_separator(0) || cursor.ident(2).is_none() {
             break;
         }
@@ -97,21 +107,26 @@ fn no_stage(cursor: &Cursor<'_>) -> Diagnostic {
     let Some(token) = cursor.peek(0).or(cursor.previous()) else {
         return Diagnostic::new(Code::MissingStage, Span::call_site(), "expected a stage");
     };
-    let (message, help) = match (cursor.punct(0, '|'), cursor.punct(0, '#')) {
-        (true, _) => (
+    if cursor.attribute() {
+        return attribute_on_a_stage(token);
+    }
+    let (message, help) = match cursor.punct(0, '|') {
+        true => (
             "expected a stage, found a closure".to_owned(),
             "a closure is given to a stage: `map(|record| ..)`",
         ),
-        (_, true) => (
-            "attributes do not go on stages".to_owned(),
-            Code::Attribute.entry().help,
-        ),
-        _ => (
+        false => (
             format!("expected a stage, found {}", describe(token)),
             "a stage is a name with its arguments: `map(|record| ..)`",
         ),
     };
     Diagnostic::new(Code::UnexpectedToken, mark(token), message).help(help)
+}
+
+/// An attribute or a doc comment in a chain, `at` its first token.
+pub(super) fn attribute_on_a_stage(at: &TokenTree) -> Diagnostic {
+    let message = "attributes and doc comments do not go on stages";
+    Diagnostic::new(Code::UnexpectedToken, mark(at), message).help(Code::Attribute.entry().help)
 }
 
 /// `::<Type>`, and the two ways in which it is usually misspelt.
@@ -135,7 +150,13 @@ fn turbofish(
         return Err(Bad);
     };
     let tokens = cursor.take(colons + brackets).to_vec();
-    let inner = stream(&tokens[colons + 1..tokens.len() - 1]);
+    let mut inner = &tokens[colons + 1..tokens.len() - 1];
+    if let [types @ .., TokenTree::Punct(comma)] = inner
+        && comma.as_char() == ','
+    {
+        inner = types;
+    }
+    let inner = stream(inner);
     if colons == 0 {
         let message = format!(
             "a type argument is written with `::`: `{}::<{inner}>`",
@@ -148,19 +169,16 @@ fn turbofish(
         ));
         return Err(Bad);
     }
-    if let Err(error) = syn::parse2::<syn::Type>(inner.clone()) {
-        let message = match syn::parse2::<syn::AngleBracketedGenericArguments>(stream(&tokens[2..]))
-        {
-            Ok(several) if several.args.len() > 1 => format!(
-                "`{}` takes one type, found {}",
-                path.text,
-                several.args.len()
-            ),
-            _ if inner.is_empty() => format!(
+    let ty = syn::parse2::<syn::Type>(inner.clone());
+    if let Err(error) = &ty
+        && fragment::generic_arguments(&stream(&tokens)) == 0
+    {
+        let message = match inner.is_empty() {
+            true => format!(
                 "expected a type between the brackets: `{}::<Type>`",
                 path.text
             ),
-            _ => format!("this is not a type: {error}"),
+            false => format!("this is not a type: {error}"),
         };
         errors.push(Diagnostic::spanned(
             Code::TypeArgument,
@@ -170,7 +188,7 @@ fn turbofish(
         return Err(Bad);
     }
     Ok(Some(Turbofish {
-        ty: inner,
+        ty: ty.is_ok().then_some(inner),
         tokens: stream(&tokens),
     }))
 }
@@ -188,6 +206,17 @@ fn arguments(
     match cursor.peek(0) {
         Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
             cursor.take(1);
+            if let Some(branch) = takes_arms_only(path)
+                && !group.stream().is_empty()
+                && cursor.group(0, Delimiter::Brace).is_none()
+            {
+                let message = format!("the arms of `{}` go in braces", branch.name);
+                errors.push(
+                    Diagnostic::new(Code::WrongBrackets, group.span_open(), message)
+                        .help(format!("write `{}`", branch.usage)),
+                );
+                return Err(Bad);
+            }
             Ok(Some(args::parse(group, path, errors)))
         }
         Some(TokenTree::Group(group)) if group.delimiter() != Delimiter::None => {
@@ -207,4 +236,13 @@ fn arguments(
         }
         _ => Ok(None),
     }
+}
+
+/// The branch of this name, if it has arms and no arguments.
+fn takes_arms_only(path: &StagePath) -> Option<&'static StageDef> {
+    registry::find(path.plain.as_deref()?, false).filter(|stage| {
+        matches!(stage.kind, Kind::Branch(_))
+            && stage.positional.is_empty()
+            && stage.options.is_empty()
+    })
 }

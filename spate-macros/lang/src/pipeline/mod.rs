@@ -34,8 +34,15 @@ use crate::nesting;
 pub fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
     let program = analyse(input, &mut errors);
+    let alone = errors.count() == 1;
     let found = errors.finish();
-    program.map_or(found.clone(), |program| expand::program(&program, found))
+    match program {
+        // One error is an item and an expression: where a bare chain should have had a name, it would be lost in a block.
+        Some(program) if !(alone && program.form == split::Form::Expression) => {
+            expand::program(&program, found)
+        }
+        _ => found,
+    }
 }
 
 /// What [`expand`] would report for the same input, in source order.
@@ -51,6 +58,16 @@ struct Program {
     root: TokenStream,
     form: split::Form,
     pipelines: Vec<Outcome>,
+}
+
+impl Program {
+    /// The first stage, if it is known.
+    fn place(&self) -> Option<proc_macro2::Span> {
+        match self.pipelines.first()? {
+            Outcome::Ready(plan) => Some(plan.source.node.span),
+            Outcome::Stub(_) => None,
+        }
+    }
 }
 
 /// A pipeline that can be written, or what its stub needs.

@@ -9,8 +9,8 @@ use super::args;
 use super::ast::{Bad, Clause, ClauseValue, Head, Param, Pipeline, Slot, State, Value};
 use super::body::{self, Link, RawClause, RawState};
 use super::cursor::{Cursor, describe, is_name, mark, open_path, stream};
-use super::link::{path, stage};
-use super::registry;
+use super::link::{attribute_on_a_stage, path, stage};
+use super::registry::{self, StageDef};
 use super::split::RawPipeline;
 use crate::diagnostic::{Code, Diagnostic, Errors};
 
@@ -98,6 +98,20 @@ fn stages(tokens: &[TokenTree], chain: &mut Vec<Slot>, errors: &mut Errors) {
         if chain.last().is_some_and(Result::is_err) && cursor.ident(0).is_none() {
             return;
         }
+        if cursor.attribute() {
+            errors.push(attribute_on_a_stage(token));
+            cursor.take(2);
+            if cursor.done() {
+                return;
+            }
+            continue;
+        }
+        if let Some(error) = bare_closure(&cursor, chain.last()) {
+            errors.push(error);
+            chain.pop();
+            chain.push(Err(Bad));
+            return;
+        }
         if let TokenTree::Punct(_) = token {
             let operator = operator(&mut cursor);
             if cursor.keyword(0, "await") {
@@ -151,16 +165,32 @@ fn stages(tokens: &[TokenTree], chain: &mut Vec<Slot>, errors: &mut Errors) {
     }
 }
 
+/// `map |record| ..`: a closure behind a stage that takes one and has none. How far it reaches nobody knows.
+fn bare_closure(cursor: &Cursor<'_>, stage: Option<&Slot>) -> Option<Diagnostic> {
+    let word = cursor.keyword(0, "move") || cursor.keyword(0, "async");
+    if !cursor.punct(usize::from(word), '|') {
+        return None;
+    }
+    let known = lacks_arguments(stage)?;
+    let at = cursor.peek(0).map_or_else(Span::call_site, mark);
+    let message = format!("the closure of `{}` goes in parentheses", known.name);
+    let error = Diagnostic::new(Code::NeedsArguments, at, message);
+    Some(error.help(format!("write `{}`", known.usage)))
+}
+
+/// The stage, if it is one of ours that needs arguments and has none.
+fn lacks_arguments(stage: Option<&Slot>) -> Option<&'static StageDef> {
+    let stage = stage?.as_ref().ok()?;
+    let known = registry::find(stage.path.plain.as_deref()?, false)?;
+    (!known.positional.is_empty() && stage.args.is_none()).then_some(known)
+}
+
 /// `map to_row`: a function behind a stage that takes one and has none. The name of a stage is one that lacks its arrow.
 fn bare_argument(cursor: &mut Cursor<'_>, stage: Option<&Slot>) -> Option<Diagnostic> {
-    let stage = stage?.as_ref().ok()?;
     let name = cursor
         .ident(0)
         .filter(|name| !registry::is_known(&name.to_string()))?;
-    let known = registry::find(stage.path.plain.as_deref()?, false)?;
-    if known.positional.is_empty() || stage.args.is_some() {
-        return None;
-    }
+    let known = lacks_arguments(stage)?;
     let message = format!("the arguments of `{}` go in parentheses", known.name);
     let error = Diagnostic::new(Code::NeedsArguments, name.span(), message);
     path(cursor).ok()?;

@@ -176,6 +176,8 @@ pub(crate) struct RouteArm {
     /// `PAT [if EXPR]` as written.
     pub(crate) pattern: TokenStream,
     pub(crate) target: Target,
+    /// The last token of the arm.
+    pub(crate) end: Span,
 }
 
 /// Where an arm of `route` leads.
@@ -190,4 +192,12 @@ pub(crate) enum Target {
 pub(crate) struct TeeStep {
     pub(crate) node: Node,
     pub(crate) arms: Vec<(Ident, Tail)>,
+}
+
+impl TransformStep {
+    /// Whether the record that comes out is the one that went in.
+    pub(crate) fn passes_on(&self) -> bool {
+        use Transform::{Filter, Inspect, TryFilter};
+        matches!(self.call, Call::Stage(Filter | TryFilter | Inspect, _))
+    }
 }

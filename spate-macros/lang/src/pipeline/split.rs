@@ -110,8 +110,9 @@ fn starts_item(mut cursor: Cursor<'_>) -> bool {
     let Some(name) = cursor.ident(0).map(Ident::to_string) else {
         return cursor.done();
     };
-    let params = cursor.group(1, Delimiter::Parenthesis);
-    let after = 1 + usize::from(params.is_some());
+    let generics = cursor.angle_brackets(1).unwrap_or(0);
+    let params = cursor.group(1 + generics, Delimiter::Parenthesis);
+    let after = 1 + generics + usize::from(params.is_some());
     if cursor.group(after, Delimiter::Brace).is_some() {
         // `tee { .. }` and `map { .. } ->` are stages with braces, not pipelines.
         return !registry::is_branch(&name) && !cursor.arrow(after + 1);
@@ -193,8 +194,22 @@ fn item(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Option<RawPipeline> {
         return None;
     };
     cursor.take(1);
+    if let Some(brackets) = cursor.angle_brackets(0) {
+        let brackets = cursor.take(brackets);
+        errors.push(generics(&name, "type parameters", brackets));
+    }
     let params = cursor.group(0, Delimiter::Parenthesis).cloned();
     cursor.take(usize::from(params.is_some()));
+    if cursor.keyword(0, "where") {
+        let word = cursor.take(1);
+        // With its type parameters it is one mistake.
+        if errors.count() == before {
+            errors.push(generics(&name, "a `where` clause", word));
+        }
+        while !cursor.done() && cursor.group(0, Delimiter::Brace).is_none() {
+            cursor.take(1);
+        }
+    }
     let Some(braces) = cursor.group(0, Delimiter::Brace) else {
         errors.push(match cursor.arrow(0) {
             true => Diagnostic::spanned(
@@ -230,6 +245,13 @@ fn item(cursor: &mut Cursor<'_>, errors: &mut Errors) -> Option<RawPipeline> {
         body: Some(body),
         broken,
     })
+}
+
+fn generics(name: &Ident, what: &str, tokens: &[TokenTree]) -> Diagnostic {
+    let message = format!("the pipeline `{name}` cannot have {what}");
+    Diagnostic::spanned(Code::BadParameter, stream(tokens), message).help(
+        "name the types, or make the pipeline in a generic function: a bare chain is an expression, `pipeline! { kafka -> .. }`",
+    )
 }
 
 struct Attributes {

@@ -102,7 +102,14 @@ pub(super) fn route(
             ArmHead::Pattern(pattern) => Ok(pattern),
             ArmHead::Name(_) | ArmHead::Bad => Err(Bad),
         };
-        read.push(pattern.and_then(|pattern| target.map(|target| RouteArm { pattern, target })));
+        let end = arm.end;
+        read.push(pattern.and_then(|pattern| {
+            target.map(|target| RouteArm {
+                pattern,
+                target,
+                end,
+            })
+        }));
     }
     Ok(End::Route(RouteStep {
         node,

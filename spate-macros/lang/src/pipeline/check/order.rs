@@ -26,6 +26,10 @@ impl Role {
             Role::Unknown => None,
         }
     }
+
+    fn is_planned(self) -> bool {
+        matches!(self, Role::Known(stage) if stage.is_planned())
+    }
 }
 
 /// The name that a plain stage name was probably meant to be.
@@ -84,10 +88,20 @@ pub(super) fn check(chain: &[Slot], errors: &mut Errors) {
 fn walk(chain: &[Slot], front: bool, mut walk: Walk, errors: &mut Errors) {
     let roles = parts(chain, front);
     for (at, (slot, role)) in chain.iter().zip(&roles).enumerate() {
+        let first = front && at == 0;
         match (slot, role.part()) {
-            (Ok(stage), Some(part)) => walk.step(front && at == 0, stage, part, errors),
+            // That it is not available is reported; where it belongs is said when it is.
+            (Ok(_), Some(Part::Source)) if !first && role.is_planned() => {
+                walk.unknown();
+                walk.silent_about_end = true;
+            }
+            (Ok(stage), Some(part)) => {
+                walk.silent_about_end = false;
+                walk.step(first, stage, part, errors);
+            }
             _ => walk.unknown(),
         }
+        walk.goes_on = at + 1 < chain.len();
         let arms = slot.iter().filter_map(|stage| stage.arms.as_ref());
         for arm in arms.flatten() {
             if let ArmBody::Chain(chain) = &arm.body {
@@ -99,6 +113,8 @@ fn walk(chain: &[Slot], front: bool, mut walk: Walk, errors: &mut Errors) {
     if let (Some(last), Some(part), None) =
         (last, roles.last().and_then(|role| role.part()), &walk.sink)
         && !matches!(part, Part::Sink | Part::Branch)
+        && !walk.silent_about_end
+        && !walk.joined
     {
         let message = format!(
             "the chain ends in `{}`; its last stage must be a sink",
@@ -118,6 +134,12 @@ struct Walk {
     silent_about_decoder: bool,
     silent_about_source: bool,
     silent_about_sink: bool,
+    /// What was wrong with the last stage was reported.
+    silent_about_end: bool,
+    /// A stage follows the one that was looked at.
+    goes_on: bool,
+    /// An arm of a branch that something follows, where that was reported.
+    joined: bool,
 }
 
 impl Walk {
@@ -129,6 +151,9 @@ impl Walk {
             silent_about_decoder: self.silent_about_decoder,
             silent_about_source: self.silent_about_source,
             silent_about_sink: false,
+            silent_about_end: false,
+            goes_on: false,
+            joined: self.goes_on,
         }
     }
 
@@ -177,6 +202,7 @@ impl Walk {
                     format!("`{name}` is a source and stands inside the chain"),
                     None,
                 );
+                self.silent_about_end = true;
             }
             Part::Source => {}
             Part::Decoder => match &self.decoder {

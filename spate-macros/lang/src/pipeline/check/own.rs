@@ -1,7 +1,7 @@
 //! A stage of the user's own, by its path: what it is follows from its place in the chain.
 
 use super::chain::Numbering;
-use super::stage::{Given, Step, repeated, twice};
+use super::stage::{Given, Step, one_type, repeated, twice};
 use super::{Context, options};
 use crate::diagnostic::{Code, Diagnostic, Errors};
 use crate::pipeline::ast::{Args, Bad, Named, Shape, Stage};
@@ -96,7 +96,12 @@ pub(super) fn check(
             .unwrap_or(Policy::Fail)
     });
     let (settings, path) = (given.settings, stage.path.tokens);
-    let type_argument = ty.as_ref().map(|turbofish| turbofish.ty.clone());
+    let type_argument = match (&ty, part) {
+        (Some(turbofish), Part::Decoder | Part::Sink) => {
+            Some(one_type(turbofish, &text, errors).ok_or(Bad)?)
+        }
+        _ => None,
+    };
     Ok(match part {
         Part::Source => {
             let mut path = path;

@@ -2,13 +2,13 @@
 //!
 //! The match over [`Kind`] is exhaustive: a new kind of stage does not compile until it is decided what it is checked for.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 
 use super::chain::{self, Numbering};
 use super::order::{DROP, Role, meant};
 use super::{Context, options, own};
 use crate::diagnostic::{Code, Diagnostic, Errors, list, suggest};
-use crate::pipeline::ast::{Args, Bad, Closure, Named, Shape, Stage, Value};
+use crate::pipeline::ast::{Args, Bad, Closure, Named, Shape, Stage, Turbofish, Value};
 use crate::pipeline::plan::{
     Call, Carrier, DecoderStep, End, Function, Node, Policy, Settings, SinkStep, SourceStep,
     TransformStep,
@@ -80,6 +80,11 @@ fn known(
         };
         errors.push(Diagnostic::spanned(Code::TypeArgument, &turbofish.tokens, message).help(help));
     }
+    let ty = stage.turbofish.as_ref();
+    let ty = ty.and_then(|turbofish| match def.type_argument {
+        Some(_) => one_type(turbofish, def.name, errors),
+        None => None,
+    });
     let arguments = positional(&stage, def, context, errors);
     let given = named(&stage, def, context, errors);
     let policy = def.fallible.then(|| {
@@ -96,7 +101,6 @@ fn known(
         on_error: policy,
     };
     let (settings, whole) = (given.settings, given.whole);
-    let ty = stage.turbofish.map(|turbofish| turbofish.ty);
     Ok(match def.kind {
         Kind::Source(path) => Step::Source(SourceStep {
             node,
@@ -161,6 +165,27 @@ pub(super) fn unknown(stage: &Stage) -> Diagnostic {
     };
     let help = format!("a function or type of your own is named by its path: `self::{name}`");
     Diagnostic::new(Code::UnknownStage, stage.path.span, message).help(help)
+}
+
+/// The type of a turbofish that has to be one type.
+pub(super) fn one_type(
+    turbofish: &Turbofish,
+    stage: &str,
+    errors: &mut Errors,
+) -> Option<TokenStream> {
+    if turbofish.ty.is_none() {
+        let given = fragment::generic_arguments(&turbofish.tokens);
+        let message = match given {
+            2.. => format!("`{stage}` takes one type, found {given}"),
+            _ => format!("`{stage}` takes a type, `{stage}::<Type>`, and this is none"),
+        };
+        errors.push(Diagnostic::spanned(
+            Code::TypeArgument,
+            &turbofish.tokens,
+            message,
+        ));
+    }
+    turbofish.ty.clone()
 }
 
 /// The positional arguments, by number and kind.

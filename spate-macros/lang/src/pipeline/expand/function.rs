@@ -25,7 +25,7 @@ pub(super) fn pipeline(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
         #attrs
         #blank
         #[doc = #chain]
-        #vis fn #name(#(#params),*) -> #facade::Pipeline { #value }
+        #vis fn #name<>(#(#params),*) -> #facade::Pipeline { #value }
     }
 }
 

@@ -57,6 +57,37 @@ fn stays(tokens: &[TokenTree]) -> bool {
     true
 }
 
+/// Whether the value is the call of a function, which may be one that never returns. Written into the loop, rustc would call
+/// what follows unreachable.
+pub(super) fn is_call(body: &TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = body.clone().into_iter().collect();
+    match tokens.split_last() {
+        Some((TokenTree::Group(group), before)) => match group.delimiter() {
+            Delimiter::Brace => is_call(&group.stream()),
+            Delimiter::Parenthesis => is_path_alone(before),
+            Delimiter::Bracket | Delimiter::None => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether the tokens end in a path before which a statement ends, or nothing is.
+fn is_path_alone(tokens: &[TokenTree]) -> bool {
+    let is_path = |token: &&TokenTree| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(punct) => punct.as_char() == ':',
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    };
+    let length = tokens.iter().rev().take_while(is_path).count();
+    let ends_a_statement = |token: &TokenTree| match token {
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    };
+    let before = tokens[..tokens.len() - length].last();
+    length > 0 && before.is_none_or(ends_a_statement)
+}
+
 /// Words that leave the body, or make what follows it unreachable.
 fn leaves(word: &str) -> bool {
     matches!(
@@ -121,6 +152,27 @@ mod tests {
             "|o| #[rustfmt::skip] o.a",
         ] {
             assert_eq!(inlined(closure), None, "{closure}");
+        }
+    }
+
+    #[test]
+    fn a_body_whose_value_is_a_call_is_known() {
+        for (body, expected) in [
+            ("give_up(o)", true),
+            ("crate::ops::give_up(o)", true),
+            ("{ note(o); give_up(o) }", true),
+            ("{ if o.a { note(o) } give_up(o) }", true),
+            ("if o.a { one(o) } else { give_up(o) }", true),
+            ("o.give_up()", false),
+            ("o.a && check(o)", false),
+            ("!check(o)", false),
+            ("check(o) > 1", false),
+            ("{ check(o); }", false),
+            ("(o.a)", false),
+            ("", false),
+        ] {
+            let tokens = body.parse().expect("tokens");
+            assert_eq!(is_call(&tokens), expected, "{body}");
         }
     }
 

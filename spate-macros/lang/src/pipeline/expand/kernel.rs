@@ -41,7 +41,12 @@ pub(super) fn closure(plan: &Plan, form: Form, root: Root<'_>) -> TokenStream {
         None => {
             let (decode, body) = (
                 decode(plan, writer),
-                writer.tail(&plan.tail.transforms, &plan.tail.end, Leave::Continue),
+                writer.tail(
+                    plan.decoder.node.span,
+                    &plan.tail.transforms,
+                    &plan.tail.end,
+                    Leave::Continue,
+                ),
             );
             quote::quote!(#decode #body)
         }
@@ -111,9 +116,9 @@ impl Writer<'_> {
         let Some((filter, transforms)) = plan.tail.transforms.split_first() else {
             unreachable!("what is pushed down is a filter")
         };
-        let body = self.tail(transforms, &plan.tail.end, Leave::Continue);
+        let body = self.tail(node.span, transforms, &plan.tail.end, Leave::Continue);
         let mut asked = TokenStream::new();
-        self.transform(filter, Leave::Continue, &mut asked);
+        self.transform(node.span, filter, Leave::Continue, &mut asked);
         quote_spanned! {span=>
             const __FIELDS: usize = #upto::<#ty>(&[#(#fields),*]);
             #first
@@ -124,21 +129,32 @@ impl Writer<'_> {
         }
     }
 
-    /// What becomes of the record `r`. Statements follow each other; only the children of a record have a block of their own.
-    fn tail(self, transforms: &[TransformStep], end: &End, leave: Leave<'_>) -> TokenStream {
+    /// What becomes of the record `r`, which the stage at `made` made. Statements follow each other; only the children of a record have a block of their own.
+    fn tail(
+        self,
+        made: Span,
+        transforms: &[TransformStep],
+        end: &End,
+        leave: Leave<'_>,
+    ) -> TokenStream {
         let mut out = TokenStream::new();
+        let mut made = made;
         for (n, step) in transforms.iter().enumerate() {
-            if self.transform(step, leave, &mut out) {
+            let leaves_children = self.transform(made, step, leave, &mut out);
+            if !step.passes_on() {
+                made = step.node.span;
+            }
+            if leaves_children {
                 // A stage that ends the record ends the child alone.
-                let rest = self.tail(&transforms[n + 1..], end, Leave::Continue);
+                let rest = self.tail(made, &transforms[n + 1..], end, Leave::Continue);
                 self.children(&step.node, &rest, &mut out);
                 return out;
             }
         }
         out.extend(match end {
-            End::Sink(sink) => self.encode(sink),
-            End::Route(route) => self.route(route, leave),
-            End::Tee(tee) => self.tee(tee),
+            End::Sink(sink) => self.encode(made, sink),
+            End::Route(route) => self.route(made, route, leave),
+            End::Tee(tee) => self.tee(made, tee),
         });
         out
     }
@@ -154,39 +170,48 @@ impl Writer<'_> {
         }
     }
 
-    fn encode(self, step: &SinkStep) -> TokenStream {
+    fn encode(self, made: Span, step: &SinkStep) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
         let (n, slot) = (index(node), Literal::usize_unsuffixed(step.slot));
         let helper = root.private("stage::encode", node.span);
         let failed = self.failed(node, Leave::End);
         let sink = sink_variable(step, root);
+        let row = self.lent(made);
         quote_spanned! {span=>
             out.enter(#n);
-            if let ::core::result::Result::Err(e) = #helper(#sink, &r, record, out.sink(#slot)) {
+            if let ::core::result::Result::Err(e) = #helper(#sink, #row, record, out.sink(#slot)) {
                 #failed
             }
         }
     }
 
+    /// The record by reference, at the stage that made it: where the next one cannot take it, rustc shows both.
+    fn lent(self, made: Span) -> TokenStream {
+        let span = self.root.at(made);
+        quote_spanned!(span=> &r)
+    }
+
     /// A match that only finds the arm, so that the closure's value and what the patterns bind are gone when the arm gets the
     /// whole record; then the arms.
-    fn route(self, step: &RouteStep, leave: Leave<'_>) -> TokenStream {
+    fn route(self, made: Span, step: &RouteStep, leave: Leave<'_>) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
         let n = index(node);
         let value = self.call(node, &step.function, true);
         let last = step.arms.len() - 1;
         let patterns = step.arms.iter().enumerate().map(|(n, arm)| {
-            let (pattern, n) = (
+            let (pattern, mut n) = (
                 self.pattern(node, &arm.pattern),
                 Literal::usize_unsuffixed(n),
             );
+            // The user's own place, so that rustc, which adds a forgotten pattern behind the last arm, finds its end.
+            n.set_span(arm.end);
             quote_spanned!(span=> #pattern => #n,)
         });
         let arms = step.arms.iter().enumerate().map(|(n, arm)| {
             let body = match &arm.target {
-                Target::Chain(tail) => self.tail(&tail.transforms, &tail.end, leave),
+                Target::Chain(tail) => self.tail(made, &tail.transforms, &tail.end, leave),
                 Target::Drop(node) => {
                     let span = root.at(node.span);
                     let n = index(node);
@@ -208,7 +233,7 @@ impl Writer<'_> {
     }
 
     /// Every arm in a block of its own, so that a stage ends the record in one arm only. All but the last get a clone.
-    fn tee(self, step: &TeeStep) -> TokenStream {
+    fn tee(self, made: Span, step: &TeeStep) -> TokenStream {
         let (node, root) = (&step.node, self.root);
         let span = root.at(node.span);
         let n = index(node);
@@ -216,8 +241,11 @@ impl Writer<'_> {
         let last = step.arms.len() - 1;
         let arms = step.arms.iter().enumerate().map(|(at, (name, tail))| {
             let name = format_ident!("arm{}_{}", node.index, at, span = root.at(name.span()));
-            let clone = (at != last).then(|| quote_spanned!(span=> let r = #helper(&r);));
-            let body = self.tail(&tail.transforms, &tail.end, Leave::Arm(&name));
+            let clone = (at != last).then(|| {
+                let record = self.lent(made);
+                quote_spanned!(span=> let r = #helper(#record);)
+            });
+            let body = self.tail(made, &tail.transforms, &tail.end, Leave::Arm(&name));
             let label = leaves(&body, &name).then(|| {
                 let label = label(&name, span);
                 quote_spanned!(span=> #label:)
@@ -232,12 +260,19 @@ impl Writer<'_> {
     }
 
     /// Writes one transform; whether it leaves an iterator, `children`, in place of a record.
-    fn transform(self, step: &TransformStep, leave: Leave<'_>, out: &mut TokenStream) -> bool {
+    fn transform(
+        self,
+        made: Span,
+        step: &TransformStep,
+        leave: Leave<'_>,
+        out: &mut TokenStream,
+    ) -> bool {
         let (node, root) = (&step.node, self.root);
         let (n, span) = (index(node), root.at(node.span));
         let (which, function) = match &step.call {
             Call::Own { path, args } => {
-                let mut call = quote_spanned!(span=> #path(r #(, #args)*));
+                let record = Ident::new("r", root.at(made));
+                let mut call = quote_spanned!(span=> #path(#record #(, #args)*));
                 if args.iter().any(may_leave) {
                     call = self.closed("call", node, &call);
                 }
@@ -254,6 +289,9 @@ impl Writer<'_> {
             Transform::Map | Transform::Filter => {
                 let parts = function.inline.clone();
                 let parts = parts.or_else(|| inline::parts(&function.tokens));
+                // A `map` that never returns yields nothing that could go on; a `filter` may be meant to stop everything.
+                let parts = parts
+                    .filter(|parts| which != Transform::Filter || !inline::is_call(&parts.body));
                 parts.map(|parts| self.inlined(node, which, &parts))
             }
 

@@ -10,11 +10,20 @@ mod kernel;
 mod stub;
 mod tokens;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 
 use super::split::Form;
 use super::{Outcome, Program};
 use tokens::Root;
+
+/// Braces around the value of a bare chain. Where items stand, rustc refuses them, at its first stage.
+fn block(output: TokenStream, place: Option<Span>, root: Root<'_>) -> TokenStream {
+    let mut block = Group::new(Delimiter::Brace, output);
+    if let Some(place) = place {
+        block.set_span(root.at(place));
+    }
+    TokenTree::Group(block).into()
+}
 
 /// The output of one call: the errors, then every pipeline, as function or as stub.
 pub(super) fn program(program: &Program, errors: TokenStream) -> TokenStream {
@@ -28,6 +37,6 @@ pub(super) fn program(program: &Program, errors: TokenStream) -> TokenStream {
     }
     match program.form {
         Form::Items => output,
-        Form::Expression => quote::quote!({ #output }),
+        Form::Expression => block(output, program.place(), root),
     }
 }

@@ -1,0 +1,7 @@
+// errors: 1
+
+spate::pipeline! {
+    pub lines {
+        memory -> bytes -> tee(all: capture, none: discard)
+    }
+}

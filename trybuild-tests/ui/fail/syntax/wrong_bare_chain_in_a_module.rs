@@ -1,0 +1,3 @@
+// errors: 1
+
+spate::pipeline! { memory -> bytes -> filtre(|line| !line.is_empty()) -> capture }
