@@ -36,6 +36,55 @@ fn no_answer_that_may_be_another_one_later_costs_a_record() {
 }
 
 #[test]
+fn an_answer_is_read_however_http_carries_it() {
+    let Reply::Http(_, _, body) = schema(Pair::SCHEMA) else {
+        panic!("a schema")
+    };
+    let (half, rest) = body.split_at(body.len() / 2);
+    let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let chunked = |end: &str| {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked";
+        Reply::Raw(format!("{head}\r\n\r\n{}{}{end}", chunk(half), chunk(rest)))
+    };
+    let whole = [
+        chunked("0\r\n\r\n"),
+        // To the end of the connection, and with a content type that a proxy made up.
+        Reply::Raw(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{body}"
+        )),
+        Reply::Raw(format!("HTTP/1.0 200 OK\r\n\r\n{body}")),
+    ];
+    let gzip =
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\u{1f}\u{8}ab";
+    let passing = [
+        Reply::Raw("HTTP/1.1 100 Continue\r\n\r\n".to_owned()),
+        Reply::Raw("no HTTP at all\r\n\r\n".to_owned()),
+        Reply::Raw(gzip.to_owned()),
+        Reply::Http(
+            429,
+            "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT",
+            String::new(),
+        ),
+        Reply::Http(429, "Retry-After: -1", String::new()),
+        Reply::Http(503, "Retry-After: soon", String::new()),
+        Reply::Http(301, "Location: http://127.0.0.1:1/", String::new()),
+        chunked(""),
+    ];
+    let server = Server::start();
+    for (id, reply) in (1..).zip(&whole) {
+        server.script(id, std::slice::from_ref(reply));
+    }
+    for (id, reply) in (4..).zip(passing) {
+        server.script(id, &[reply, whole[0].clone()]);
+    }
+    let stage = Stage::with_registry(&server, "");
+    let payloads: Vec<Vec<u8>> = (1..12).map(|id| framed(id, 3, "v")).collect();
+    assert_eq!(stage.run(&payloads), vec![pair(3, "v"); 11]);
+    let asked: Vec<usize> = (1..12).map(|id| server.count(id)).collect();
+    assert_eq!(asked, [1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]);
+}
+
+#[test]
 fn an_id_that_is_slow_to_be_found_holds_no_batch_of_another() {
     let server = Server::start();
     server.script(1, &[Reply::Silence]);

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 pub(crate) enum Reply {
     /// A status, a header line or none, a body.
     Http(u16, &'static str, String),
+    /// The answer as it goes over the wire; then the connection is closed.
+    Raw(String),
     /// Closes the connection without a word.
     Hang,
     /// Says nothing and keeps the connection.
@@ -156,6 +158,7 @@ fn serve(stream: impl Read + Write, state: &Mutex<State>) {
     };
     match reply {
         Reply::Hang => {}
+        Reply::Raw(answer) => say(answer),
         Reply::Silence => {
             // Until the client has gone away.
             let _ = stream.read(&mut [0]);
