@@ -8,67 +8,15 @@ use std::path::Path;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::parse::{Parse, ParseStream};
-use syn::{LitStr, Token};
 
+use super::call::Call;
 use super::compat::{self, Files};
 use super::matching::nullable;
 use super::naming::{camel, names, unique};
 use super::schema;
 use super::unions::branch_name;
 use crate::avro::{Definition, Field, Kind, Logical, NameId, Schema, Type};
-use crate::derive::compat::{Compat, files};
-use crate::derive::input::unknown;
 use crate::diagnostic::{Code, Diagnostic, Errors};
-
-/// What stands in the call.
-struct Call {
-    /// The facade's path, put in front by its macro.
-    root: TokenStream,
-    file: LitStr,
-    with: Vec<LitStr>,
-    compat: Vec<Compat>,
-    owned: bool,
-}
-
-impl Parse for Call {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let root;
-        syn::bracketed!(root in input);
-        let (root, file) = (root.parse()?, input.parse()?);
-        let (mut with, mut compat, mut owned) = (Vec::new(), Vec::new(), false);
-        while !input.is_empty() {
-            input.parse::<Token![,]>()?;
-            if input.is_empty() {
-                break;
-            }
-            let option: Ident = input.parse()?;
-            if option == "owned" && !owned {
-                owned = true;
-            } else if option == "with" && with.is_empty() {
-                input.parse::<Token![=]>()?;
-                with = files(input)?;
-            } else if option == "compat" && compat.is_empty() {
-                input.parse::<Token![=]>()?;
-                compat = Compat::list(input)?;
-            } else if option == "owned" || option == "with" || option == "compat" {
-                let text = "this option is given twice";
-                return Err(syn::Error::new(option.span(), text));
-            } else {
-                let path = option.clone().into();
-                let text = unknown(&path, &["with", "compat", "owned"]);
-                return Err(syn::Error::new(option.span(), text));
-            }
-        }
-        Ok(Call {
-            root,
-            file,
-            with,
-            compat,
-            owned,
-        })
-    }
-}
 
 /// Expands the macro; `dir` is the directory that schema paths are relative to.
 pub fn expand(tokens: TokenStream, dir: &Path) -> TokenStream {

@@ -4,6 +4,7 @@
 //! type of `spate-avro`; what a marker yields for a Rust type is that crate's business (`FromAvro`), so aliases and
 //! types that are unknown here are judged by rustc. What is known here ([`shape`]) gets a message of ours.
 
+mod call;
 mod compat;
 mod emit;
 mod enums;
