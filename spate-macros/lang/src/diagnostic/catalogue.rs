@@ -67,7 +67,7 @@ catalogue! {
     // What a stage is given.
     ClosureArity = "SP022", "A closure has the wrong number of parameters.", "";
     NotAFunction = "SP023", "An argument is neither a closure nor the path of a function.", "it would be evaluated again for every record: bind it before the chain, `let mut f = ..;`, and write `|record| f(record)`";
-    AsyncClosure = "SP024", "A closure is asynchronous.", "stages run to their end on a driver thread and never wait; look data up before, in a `let` state, or after, in the sink";
+    AsyncClosure = "SP024", "A closure is asynchronous, or waits.", "stages run to their end on a driver thread and never wait; look data up before, in a `let` state, or after, in the sink";
 
     // The order of stages.
     NoSource = "SP025", "The first stage is not a source.", "";

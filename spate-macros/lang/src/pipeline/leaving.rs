@@ -1,7 +1,9 @@
 //! Expressions of the user's that stand in the kernel's loop itself, not in a closure: guards of `route` and arguments of a
 //! function of one's own. A `continue` there would lose the record without a word, a `return` the rest of its batch.
 
-use proc_macro2::{Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+
+use super::cursor::Cursor;
 
 /// Whether an expression could leave the loop that it stands in: by a word, by `?`, or by a macro, whose inside is not known.
 pub(crate) fn may_leave(tokens: &TokenStream) -> bool {
@@ -88,6 +90,35 @@ pub(crate) fn yields(tokens: &TokenStream) -> Option<Span> {
     })
 }
 
+/// The first `.await` that is in no `async` block. What is in a macro may be in one of its own.
+pub(crate) fn awaits(tokens: &TokenStream) -> Option<Span> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let mut cursor = Cursor::new(&tokens);
+    while let Some(token) = cursor.peek(0) {
+        if cursor.keyword(0, "async") {
+            let block = 1 + usize::from(cursor.keyword(1, "move"));
+            // How far an `async` closure reaches is not known.
+            cursor.group(block, Delimiter::Brace)?;
+            cursor.take(block + 1);
+            continue;
+        }
+        if cursor.punct(0, '!') && matches!(cursor.peek(1), Some(TokenTree::Group(_))) {
+            cursor.take(2);
+            continue;
+        }
+        if cursor.keyword(0, "await") && cursor.after_dot() {
+            return Some(token.span());
+        }
+        if let TokenTree::Group(group) = token
+            && let Some(found) = awaits(&group.stream())
+        {
+            return Some(found);
+        }
+        cursor.take(1);
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +159,27 @@ mod tests {
         }
         for source in ["a + f(b, |c| c)", "\"return\"", "r#return", "'a: loop { }"] {
             assert!(!may_leave(&tokens(source)), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_waits_is_seen_where_it_is_sure_to() {
+        for source in [
+            "|o| f(o).await",
+            "|o| { if o.a { g(o).await?; } true }",
+            "|o| block_on(async { 1 }) + f(o).await",
+        ] {
+            assert!(awaits(&tokens(source)).is_some(), "{source}");
+        }
+        for source in [
+            "|o| block_on(async { f(o).await })",
+            "|o| block_on(async move { f(o).await })",
+            "|o| block_on(async || f(o).await)",
+            "|o| wait!(f(o).await)",
+            "|o| o.r#await",
+            "|o| !(o.a)",
+        ] {
+            assert!(awaits(&tokens(source)).is_none(), "{source}");
         }
     }
 

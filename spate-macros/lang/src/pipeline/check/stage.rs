@@ -274,6 +274,12 @@ fn function(
                     format!("the closure of `{stage}` is asynchronous"),
                 ));
             }
+            if closure.waits.is_none()
+                && let Some(waits) = leaving::awaits(&value.tokens)
+            {
+                let message = format!("the closure of `{stage}` waits");
+                errors.push(Diagnostic::new(Code::AsyncClosure, waits, message));
+            }
             if let Some(moves) = closure.moves {
                 errors.push(Diagnostic::new(
                     Code::MoveClosure,
