@@ -1,10 +1,14 @@
 //! What a broker's administrator does: topics, partitions, records deleted. The embedded broker has no admin protocol.
+//!
+//! A controller answers before the brokers know what it did: each function waits until the metadata tells it, so that whoever
+//! asks next finds it.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use rdkafka::admin::{AdminClient, AdminOptions, NewPartitions, NewTopic, TopicReplication};
 use rdkafka::client::DefaultClientContext;
@@ -16,7 +20,8 @@ use super::{TIMEOUT, Topic, client_config, kafka_error};
 
 type Client = AdminClient<DefaultClientContext>;
 
-/// Creates a topic ([`super::EmbeddedKafka::create_topic`] for the embedded broker).
+/// Creates a topic ([`super::EmbeddedKafka::create_topic`] for the embedded broker) and waits until the broker's metadata has
+/// all of its partitions.
 ///
 /// # Errors
 /// [`ServiceError::Kafka`], also when the topic exists.
@@ -34,7 +39,8 @@ pub fn create_topic(brokers: &str, topic: &Topic) -> Result<(), ServiceError> {
         format!("creating topic {}", topic.name),
         |client| {
             let results = block_on(client.create_topics([&new], &options()));
-            first(results.map_err(|e| e.to_string())?)
+            first(results.map_err(|e| e.to_string())?)?;
+            known(client, &topic.name, topic.partitions)
         },
     )
 }
@@ -46,11 +52,12 @@ pub fn create_topic(brokers: &str, topic: &Topic) -> Result<(), ServiceError> {
 pub fn delete_topic(brokers: &str, topic: &str) -> Result<(), ServiceError> {
     act(brokers, format!("deleting topic {topic}"), |client| {
         let results = block_on(client.delete_topics(&[topic], &options()));
-        first(results.map_err(|e| e.to_string())?)
+        first(results.map_err(|e| e.to_string())?)?;
+        known(client, topic, 0)
     })
 }
 
-/// Gives a topic more partitions: `partitions` is how many it has then.
+/// Gives a topic more partitions, `partitions` is how many it has then, and waits until the broker's metadata has them all.
 ///
 /// # Errors
 /// [`ServiceError::Kafka`].
@@ -58,7 +65,8 @@ pub fn add_partitions(brokers: &str, topic: &str, partitions: usize) -> Result<(
     let new = NewPartitions::new(topic, partitions);
     act(brokers, format!("adding partitions to {topic}"), |client| {
         let results = block_on(client.create_partitions([&new], &options()));
-        first(results.map_err(|e| e.to_string())?)
+        first(results.map_err(|e| e.to_string())?)?;
+        known(client, topic, i32::try_from(partitions).unwrap_or(i32::MAX))
     })
 }
 
@@ -96,6 +104,30 @@ fn act(
     client
         .and_then(|client| job(&client))
         .map_err(|detail| kafka_error(brokers, action, detail))
+}
+
+/// Waits until the metadata has so many partitions of a topic, each with a leader; none: until the topic is not named.
+fn known(client: &Client, topic: &str, partitions: i32) -> Result<(), String> {
+    let end = Instant::now() + TIMEOUT;
+    loop {
+        // Of all topics: who asks for one by its name may create it.
+        let metadata = client.inner().fetch_metadata(None, TIMEOUT);
+        let metadata = metadata.map_err(|e| e.to_string())?;
+        let found = metadata.topics().iter().find(|found| found.name() == topic);
+        let led = found.map_or(0, |found| {
+            let led = found.partitions().iter().filter(|p| p.leader() >= 0);
+            led.count()
+        });
+        if i32::try_from(led) == Ok(partitions) && found.is_some() == (partitions > 0) {
+            return Ok(());
+        }
+        if Instant::now() > end {
+            return Err(format!(
+                "the metadata has {led} partitions instead of {partitions} after {TIMEOUT:?}"
+            ));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn options() -> AdminOptions {

@@ -69,7 +69,7 @@ impl Producer {
         config
             .set("enable.idempotence", "true")
             .set("linger.ms", "5")
-            .set("message.timeout.ms", "60000");
+            .set("message.timeout.ms", "240000");
         let inner = BaseProducer::from_config_and_context(&config, Deliveries::default())
             .map_err(|e| kafka_error(brokers, "making a producer", e.to_string()))?;
         Ok(Producer {

@@ -7,6 +7,7 @@ mod routes;
 mod store;
 
 use super::error::ServiceError;
+use super::place::free_port;
 use crate::http::{HttpStub, Reply, Request, Wire};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -61,12 +62,19 @@ struct Faults {
 }
 
 impl SchemaRegistry {
-    /// Starts an empty registry that anybody may ask.
+    /// Starts an empty registry that anybody may ask, on a port that another one can be started on later.
     ///
     /// # Errors
     /// [`ServiceError::Io`] when no port can be bound.
     pub fn start() -> Result<SchemaRegistry, ServiceError> {
-        SchemaRegistry::start_on(0)
+        let mut tries_left = 3;
+        loop {
+            match SchemaRegistry::start_on(free_port()?) {
+                // Another process can take a free port between the look and the bind.
+                Err(_) if tries_left > 0 => tries_left -= 1,
+                done => return done,
+            }
+        }
     }
 
     /// [`SchemaRegistry::start`] on a port of choice; 0 is a free one.
