@@ -114,7 +114,7 @@ impl Health {
     }
 
     /// The last thing that tells why, and when it was said.
-    fn reason(&self) -> Option<(Time, &str)> {
+    pub(crate) fn reason(&self) -> Option<(Time, &str)> {
         let error = self.last_error.as_ref();
         let telling = error.filter(|(_, code, _)| *code != Code::ALL_BROKERS_DOWN);
         let words = self

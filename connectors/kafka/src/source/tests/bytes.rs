@@ -8,7 +8,7 @@ use rdkafka::producer::{BaseProducer, BaseRecord, Producer as _};
 use spate_runtime::source::{Fetched, SourceLane};
 use spate_test::services::EmbeddedKafka;
 
-use super::harness::{Member, PATIENCE, broker, unique};
+use super::harness::{Member, PATIENCE, STEADY, broker, unique};
 use crate::source::KafkaSource;
 
 const MIB: usize = 1 << 20;
@@ -58,7 +58,8 @@ fn filled(
     more: &str,
     enough: impl Fn(&KafkaSource) -> bool,
 ) -> Member {
-    let mut member = Member::join(kafka, topic, &unique("group"), more);
+    let more = format!("{more}\n{STEADY}");
+    let mut member = Member::join(kafka, topic, &unique("group"), &more);
     member.idle = true;
     member.until_assigned();
     member.until("the client fetches ahead", |member| enough(&member.source));
@@ -178,17 +179,24 @@ fn of_many_partitions_the_client_fetches_less_ahead_of_each() {
     for partition in 0..PARTITIONS {
         produce_sizes(&kafka, &topic, partition, 0, &[100; 1_500]);
     }
-    let mut member = filled(&kafka, &topic, "", |source| {
-        (0..PARTITIONS).all(|partition| source.ahead(&topic, partition) >= 1_024)
-    });
-    for _ in 0..500 {
-        member.turn();
-        thread::sleep(Duration::from_millis(1));
-    }
-    for partition in 0..PARTITIONS {
-        let ahead = member.source.ahead(&topic, partition);
-        assert!((1_024..=1_034).contains(&ahead), "{partition}: {ahead}");
-    }
+    let mut seen = Vec::new();
+    // A source that is not told in time how many there are fetches as of few: then once more.
+    let mut member = loop {
+        assert!(seen.len() < 10, "much was fetched ahead: {seen:?}");
+        let mut member = filled(&kafka, &topic, "", |source| {
+            (0..PARTITIONS).all(|partition| source.ahead(&topic, partition) >= 1_024)
+        });
+        for _ in 0..500 {
+            member.turn();
+            thread::sleep(Duration::from_millis(1));
+        }
+        let ahead = |partition| member.source.ahead(&topic, partition);
+        let all: Vec<usize> = (0..PARTITIONS).map(ahead).collect();
+        if all.iter().all(|ahead| (1_024..=1_034).contains(ahead)) {
+            break member;
+        }
+        seen.push(all);
+    };
     member.idle = false;
     let all = usize::try_from(PARTITIONS).expect("small") * 1_500;
     member.until("all arrive", |member| member.count() >= all);

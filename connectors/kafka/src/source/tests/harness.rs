@@ -21,7 +21,12 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(240);
 
 /// How long a member waits for its first assignment where the test does not say: long enough for a busy machine, and less than
 /// [`PATIENCE`], for its error tells more than the test's.
+pub(super) const STARTUP: Duration = Duration::from_secs(200);
+/// The same as a setting.
 const STARTUP_TIMEOUT: &str = "  startup_timeout: 200s";
+
+/// A session that no busy machine lets expire, for a group that nobody leaves and nobody joins a second time; see [`settings`].
+pub(super) const STEADY: &str = "    session.timeout.ms: 60000\n    max.poll.interval.ms: 60000\n";
 
 /// How long [`pair`] waits for a group before it makes another.
 const PAIR_PATIENCE: Duration = Duration::from_secs(30);
@@ -69,6 +74,8 @@ pub(super) struct Member {
     partitions: BTreeMap<LaneId, Partition>,
     next_commit: u64,
     born: Instant,
+    /// How much more time has passed for the source than for the test.
+    lapsed: Duration,
 }
 
 static NAMES: AtomicU32 = AtomicU32::new(0);
@@ -125,15 +132,20 @@ pub(super) fn send(producer: &Producer, topic: &str, partitions: i32, from: i64,
 /// Lines of `more` that are indented by four are settings of librdkafka, the others of the section.
 ///
 /// The embedded broker waits for one second less than a session for the members of every rebalance but a group's first, so
-/// sessions are short; `apache/mod.rs` makes them long.
+/// sessions are short; `apache/mod.rs` makes them long. If it is late by that second, it takes the member that waits for it for
+/// dead, and never answers: the member asks again three seconds after the longest time between two polls, so that is short too.
 pub(super) fn settings(brokers: &str, topic: &str, group: &str, more: &str) -> Settings {
     let (client, section): (Vec<&str>, Vec<&str>) =
         more.lines().partition(|line| line.starts_with("    "));
     let mut client = client.join("\n");
-    for (key, value) in [
-        ("session.timeout.ms", 6_000),
-        ("heartbeat.interval.ms", 200),
-    ] {
+    let mut short = vec![("heartbeat.interval.ms", 200)];
+    if !client.contains("session.timeout.ms") {
+        short.extend([
+            ("session.timeout.ms", 6_000),
+            ("max.poll.interval.ms", 30_000),
+        ]);
+    }
+    for (key, value) in short {
         if !more.contains("group_protocol: consumer") && !client.contains(key) {
             client.push_str(&format!("\n    {key}: {value}"));
         }
@@ -177,12 +189,19 @@ impl Member {
             partitions: BTreeMap::new(),
             next_commit: 0,
             born: Instant::now(),
+            lapsed: Duration::ZERO,
         }
+    }
+
+    /// Lets so much time pass for the source at once: a test of a timeout first waits for what must be known by then, however
+    /// long that takes.
+    pub(super) fn lapse(&mut self, time: Duration) {
+        self.lapsed += time;
     }
 
     /// Polls the source once and reads a batch of each lane.
     pub(super) fn turn(&mut self) {
-        let now = Time::ZERO.after(self.born.elapsed());
+        let now = Time::ZERO.after(self.born.elapsed() + self.lapsed);
         match self.source.poll(now) {
             Ok(Some(event)) => self.take(event),
             Ok(None) => {}
@@ -373,6 +392,12 @@ impl Member {
     /// Turns until `done`, or until the test is given up.
     pub(super) fn until(&mut self, what: &str, done: impl Fn(&Member) -> bool) {
         until(what, &mut [self], |members| done(members[0]));
+    }
+
+    /// Whether a retryable error with these words was told.
+    pub(super) fn was_told(&self, words: &str) -> bool {
+        let told = |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains(words));
+        self.seen.iter().any(told)
     }
 
     /// Turns until a fatal error came up.

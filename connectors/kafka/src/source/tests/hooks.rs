@@ -88,6 +88,12 @@ impl KafkaSource {
         self.take(described).expect("it is taken");
     }
 
+    /// What the client said last of why nothing is assigned.
+    #[cfg(all(feature = "it", feature = "tls"))]
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.health.reason().map(|(_, reason)| reason)
+    }
+
     /// What is wrong with the topics.
     #[cfg(all(feature = "it", feature = "tls"))]
     pub(super) fn complaints(&self) -> Vec<String> {

@@ -7,7 +7,7 @@ use spate_runtime::time::Time;
 use spate_test::services::EmbeddedKafka;
 
 use super::group::{COOPERATIVE, assert_cooperative, partitions_move};
-use super::harness::{Member, assert_got, broker, deduplicated, produce, unique, until};
+use super::harness::{Member, STEADY, assert_got, broker, deduplicated, produce, unique, until};
 
 pub(super) const CONSUMER: &str = "  group_protocol: consumer\n";
 
@@ -57,7 +57,7 @@ fn reading_follows_a_leader_that_moves() {
     let topic = unique("topic");
     kafka.create_topic(&topic, 2).expect("created");
     produce(&kafka, &topic, 2, 0, 50);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("the first arrive", |member| member.count() >= 100);
     for round in 0..3 {
         for partition in 0..2 {

@@ -8,14 +8,17 @@ use spate_runtime::source::{Fetched, OpenContext, Source, SourceKind, SourceLane
 use spate_test::services::{BROKER_ALL, EmbeddedKafka, KafkaApi, KafkaError};
 
 use super::group::COOPERATIVE;
-use super::harness::{Member, PATIENCE, Seen, broker, pair, produce, settings, unique};
+use super::harness::{
+    Member, PATIENCE, STARTUP, STEADY, Seen, broker, pair, produce, settings, unique,
+};
 use crate::Kafka;
 
 #[test]
 fn reading_goes_on_after_the_brokers_were_down() {
     let (kafka, topic) = broker(2);
     produce(&kafka, &topic, 2, 0, 100);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    // How long the outage takes is not known: until it is told, and until all clients have connected again.
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("the first arrive", |member| member.count() >= 200);
     kafka.broker_down(BROKER_ALL).expect("down");
     member.until("the outage is told", |member| {
@@ -51,12 +54,13 @@ fn a_broker_that_comes_up_late_is_joined() {
 
 #[test]
 fn without_a_broker_the_start_ends_with_the_clients_own_words() {
-    let settings = settings("127.0.0.1:1", "orders", "group", "  startup_timeout: 2s\n");
-    let mut member = Member::start(settings);
+    let mut member = Member::start(settings("127.0.0.1:1", "orders", "group", ""));
+    member.until("it is told", |member| member.was_told("Connection refused"));
+    member.lapse(STARTUP);
     let failure = member.failure();
     for part in [
         "`orders`",
-        "2s",
+        "200s",
         "source.startup_timeout",
         "Connection refused",
         "127.0.0.1:1",
@@ -70,17 +74,12 @@ fn without_a_broker_the_start_ends_with_the_clients_own_words() {
 fn a_missing_topic_is_named_and_keeps_no_other_from_being_read() {
     let (kafka, topic) = broker(1);
     produce(&kafka, &topic, 1, 0, 10);
-    let failure = Member::join(
-        &kafka,
-        "no-such-topic",
-        &unique("group"),
-        "  startup_timeout: 4s\n",
-    )
-    .failure();
-    assert!(
-        failure.contains("`no-such-topic` does not exist"),
-        "{failure}"
-    );
+    let words = "`no-such-topic` does not exist";
+    let mut member = Member::join(&kafka, "no-such-topic", &unique("group"), "");
+    member.until("it is told", |member| member.was_told(words));
+    member.lapse(STARTUP);
+    let failure = member.failure();
+    assert!(failure.contains(words), "{failure}");
 
     let mut member = Member::join(
         &kafka,
@@ -88,11 +87,10 @@ fn a_missing_topic_is_named_and_keeps_no_other_from_being_read() {
         &unique("group"),
         "",
     );
-    member.until("the records of the other topic arrive", |member| {
-        member.count() >= 10
-    });
-    let named = |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains("no-such-topic"));
-    assert!(member.seen.iter().any(named), "{:?}", member.seen);
+    member.until(
+        "the other topic is read and the missing one told",
+        |member| member.count() >= 10 && member.was_told(words),
+    );
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use spate_test::services::{EmbeddedKafka, KafkaApi, KafkaError};
 
 use super::group::COOPERATIVE;
-use super::harness::{Member, Seen, assert_got, broker, deduplicated, produce, unique};
+use super::harness::{Member, STEADY, Seen, assert_got, broker, deduplicated, produce, unique};
 
 /// A member that has read ten records of each partition, all of them committed.
 fn reading(kafka: &EmbeddedKafka, topic: &str, partitions: i32, more: &str) -> Member {
     produce(kafka, topic, partitions, 0, 10);
-    let mut member = Member::join(kafka, topic, &unique("group"), more);
+    let more = format!("{more}{STEADY}");
+    let mut member = Member::join(kafka, topic, &unique("group"), &more);
     let all = usize::try_from(partitions).expect("small") * 10;
     member.until("the first arrive", |member| member.count() == all);
     member.commit_all();

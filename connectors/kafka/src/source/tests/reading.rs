@@ -7,13 +7,13 @@ use spate_runtime::time::Time;
 use spate_test::services::Record;
 use std::time::Duration;
 
-use super::harness::{Member, broker, produce, unique};
+use super::harness::{Member, STEADY, broker, produce, unique};
 
 #[test]
 fn all_records_of_eight_partitions_arrive_in_order_exactly_once() {
     let (kafka, topic) = broker(8);
     produce(&kafka, &topic, 8, 0, 400);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("the first half arrives", |member| member.count() >= 8 * 400);
     produce(&kafka, &topic, 8, 400, 400);
     member.until("all arrive", |member| member.count() >= 8 * 800);
@@ -64,7 +64,7 @@ fn a_record_arrives_with_its_key_headers_and_timestamp_and_a_tombstone_is_no_emp
         .flush(Duration::from_secs(60))
         .expect("all records are acknowledged");
 
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("all arrive", |member| member.count() == 4);
     let got = &member.got;
     assert_eq!(got[0].key.as_deref(), Some(&b"user-1"[..]));
@@ -118,7 +118,7 @@ fn batches_of_every_codec_are_read() {
             .flush(Duration::from_secs(60))
             .expect("all records are acknowledged");
     }
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("all arrive", |member| member.count() == 100);
     for (index, got) in member.got.iter().enumerate() {
         assert_eq!(
@@ -132,7 +132,7 @@ fn batches_of_every_codec_are_read() {
 fn a_paused_lane_hands_out_nothing_and_goes_on_without_a_gap() {
     let (kafka, topic) = broker(2);
     produce(&kafka, &topic, 2, 0, 1_000);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("some arrive", |member| member.count() > 0);
     for round in 1..=5 {
         let lanes: Vec<LaneId> = member.lanes.iter().map(|lane| lane.id()).collect();
@@ -156,7 +156,7 @@ fn a_paused_lane_hands_out_nothing_and_goes_on_without_a_gap() {
 fn a_batch_stays_readable_until_it_is_finished() {
     let (kafka, topic) = broker(1);
     produce(&kafka, &topic, 1, 0, 10);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.idle = true;
     member.until_assigned();
     let mut lane = member.lanes.remove(0);
@@ -191,7 +191,7 @@ fn a_batch_stays_readable_until_it_is_finished() {
 fn records_that_went_to_the_wrong_queue_are_fetched_again_in_order() {
     let (kafka, topic) = broker(1);
     produce(&kafka, &topic, 1, 0, 50);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("the first arrive", |member| member.count() >= 50);
     member.misrouted = true;
     for round in 0..5 {
@@ -209,7 +209,7 @@ fn records_that_went_to_the_wrong_queue_are_fetched_again_in_order() {
 fn records_that_the_client_delivers_again_are_not_handed_out_again() {
     let (kafka, topic) = broker(1);
     produce(&kafka, &topic, 1, 0, 100);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("the first arrive", |member| member.count() >= 100);
     for round in 0..5 {
         member.source.set_back(&topic, 0, round * 17);

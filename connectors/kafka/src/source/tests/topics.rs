@@ -6,7 +6,7 @@ use spate_runtime::record::Partition;
 use spate_runtime::source::{Commit, OpenContext, Source, SourceKind};
 use spate_test::services::{EmbeddedKafka, KafkaError};
 
-use super::harness::{Got, Member, Seen, broker, produce, unique};
+use super::harness::{Got, Member, STARTUP, STEADY, Seen, broker, produce, unique};
 use crate::Kafka;
 
 /// New topics are seen after half a second, by all members.
@@ -25,11 +25,6 @@ fn count_of(got: &[Got], topic: &str) -> usize {
     offsets.len()
 }
 
-fn was_told(member: &Member, words: &str) -> bool {
-    let told = |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains(words));
-    member.seen.iter().any(told)
-}
-
 #[test]
 fn several_topics_are_read() {
     let (kafka, first) = broker(2);
@@ -37,7 +32,8 @@ fn several_topics_are_read() {
     kafka.create_topic(&second, 1).expect("created");
     produce(&kafka, &first, 2, 0, 50);
     produce(&kafka, &second, 1, 0, 70);
-    let mut member = Member::join(&kafka, &format!("{first}, {second}"), &unique("group"), "");
+    let topics = format!("{first}, {second}");
+    let mut member = Member::join(&kafka, &topics, &unique("group"), STEADY);
     member.until("all arrive", |member| member.count() >= 170);
     assert_eq!(count_of(&member.got, &second), 70);
     member.leave();
@@ -57,12 +53,15 @@ fn a_forbidden_topic_is_named_and_read_once_it_is_allowed() {
     let mut member = Member::join(&kafka, &topics, &unique("group"), SOON);
     member.until("the other topic is read", |member| member.count() == 10);
     member.until("it is told", |member| {
-        was_told(member, &format!("may not read the topic `{forbidden}`"))
+        member.was_told(&format!("may not read the topic `{forbidden}`"))
     });
     kafka
         .topic_error(&forbidden, KafkaError::None)
         .expect("allowed");
-    member.until("both are read", |member| member.count() == 20);
+    member.until("both are read", |member| {
+        let mut got = member.got.iter();
+        got.any(|got| *got.topic == forbidden && got.offset == 9)
+    });
     member.leave();
 }
 
@@ -79,7 +78,7 @@ fn a_topic_that_is_gone_for_a_while_is_named_and_read_on() {
     let gone = KafkaError::UnknownTopicOrPartition;
     kafka.topic_error(&topic, gone).expect("gone");
     let words = format!("the topic `{topic}` does not exist");
-    member.until("it is told", |member| was_told(member, &words));
+    member.until("it is told", |member| member.was_told(&words));
     kafka.topic_error(&topic, KafkaError::None).expect("back");
     produce(&kafka, &topic, 1, 10, 10);
     produce(&kafka, &other, 1, 10, 10);
@@ -96,7 +95,7 @@ fn a_topic_that_is_gone_for_a_while_is_named_and_read_on() {
 fn a_topic_that_was_created_anew_stops_the_pipeline_and_is_not_committed() {
     let (kafka, topic) = broker(2);
     produce(&kafka, &topic, 2, 0, 10);
-    let mut member = Member::join(&kafka, &topic, &unique("group"), "");
+    let mut member = Member::join(&kafka, &topic, &unique("group"), STEADY);
     member.until("all arrive", |member| member.count() == 20);
     let lanes: Vec<_> = member.lanes.iter().map(|lane| lane.id()).collect();
     member.source.describe(&topic, 7);
@@ -170,8 +169,10 @@ fn topics_that_match_a_pattern_are_read_and_later_ones_from_their_beginning() {
 #[test]
 fn a_pattern_that_matches_nothing_is_named_when_the_start_ends() {
     let (kafka, _) = broker(1);
-    let more = "  startup_timeout: 4s\n";
-    let failure = Member::join(&kafka, "^no-such-.*", &unique("group"), more).failure();
+    let mut member = Member::join(&kafka, "^no-such-.*", &unique("group"), "");
+    member.turn();
+    member.lapse(STARTUP);
+    let failure = member.failure();
     for part in ["topics that match `^no-such-.*`", "source.startup_timeout"] {
         assert!(failure.contains(part), "{part}: {failure}");
     }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use spate_test::services::{ApacheKafka, ApacheKafkaOptions, Producer, Topic, create_topic};
 
-use super::super::harness::{Member, assert_got, deduplicated, send, until};
+use super::super::harness::{Member, STARTUP, assert_got, deduplicated, send, until};
 use super::{group, name, settings};
 use crate::native;
 
@@ -220,15 +220,28 @@ fn what_is_refused_stops_the_pipeline_with_the_reason_and_without_the_secret() {
 fn tls_where_there_is_none_and_none_where_there_is_end_with_the_reason() {
     let Some(kafka) = broker() else { return };
     let (topic, _) = topic(kafka);
-    let soon = "  startup_timeout: 5s\n";
     let tls_port = kafka.listener("TLS").expect("it has the listener");
-    for (brokers, more, words) in [
-        (tls_port.as_str(), String::new(), "source.tls"),
-        (kafka.bootstrap_servers(), tls(), "PLAINTEXT"),
-        (kafka.bootstrap_servers(), sasl("plain", PASSWORD), "SASL"),
+    let plain = kafka.bootstrap_servers();
+    // The third is refused at once; of the others no client is sure.
+    for (brokers, more, said, words) in [
+        (
+            tls_port.as_str(),
+            String::new(),
+            Some("APIVERSION"),
+            "source.tls",
+        ),
+        (plain, tls(), Some("PLAINTEXT"), "PLAINTEXT"),
+        (plain, sasl("plain", PASSWORD), None, "SASL"),
     ] {
-        let settings = settings(brokers, &topic, &group(), &format!("{more}{soon}"));
-        let failure = Member::start(settings).failure();
+        let mut member = Member::start(settings(brokers, &topic, &group(), &more));
+        if let Some(said) = said {
+            member.until("the client says why", |member| {
+                let reason = member.source.reason();
+                reason.is_some_and(|reason| reason.contains(said))
+            });
+            member.lapse(STARTUP);
+        }
+        let failure = member.failure();
         assert!(failure.contains(words), "{words}: {failure}");
         assert!(!failure.contains(PASSWORD), "{failure}");
     }
@@ -275,21 +288,22 @@ fn a_topic_that_this_user_may_not_read_keeps_no_other_from_being_read_and_ends_t
         let plain = kafka.bootstrap_servers();
         native::allow(plain, &closed, "User:other", native::AclOperation::Read);
         native::allow(plain, &closed, "User:etl", operation);
-        let more = format!("{users}  startup_timeout: 8s\n  assignment_timeout: 12s\n");
+        let more = format!("{users}  assignment_timeout: 200s\n");
         let topics = format!("{open}, {closed}");
         let mut member = join(kafka, "TLSUSERS", &topics, &more);
         member.until("the other is read", |member| member.count() == 10);
         send(&producer, &open, 1, 10, 10);
-        member.until("the other is read on", |member| member.count() == 20);
+        member.until("the other is read on and this one told", |member| {
+            member.count() == 20 && member.was_told(seen)
+        });
+        member.lapse(STARTUP);
         let failure = member.failure();
         for part in [seen, closed.as_str(), "allow it to READ"] {
             assert!(failure.contains(part), "{operation:?}: {part}: {failure}");
         }
 
         // Once it may, both are read.
-        let more = format!(
-            "{users}  assignment_timeout: 60s\n  startup_timeout: 60s\n    topic.metadata.refresh.interval.ms: 500\n"
-        );
+        let more = format!("{users}    topic.metadata.refresh.interval.ms: 500\n");
         let mut member = join(kafka, "TLSUSERS", &topics, &more);
         member.until("the other is read", |member| member.count() == 20);
         native::allow(plain, &closed, "User:etl", native::AclOperation::Read);

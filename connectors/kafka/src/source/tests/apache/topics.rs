@@ -2,17 +2,12 @@
 
 use spate_test::services::{Producer, delete_topic};
 
-use super::super::harness::{Member, Seen, send};
+use super::super::harness::{Member, STARTUP, send};
 use super::super::members::CONSUMER;
 use super::{create, group, name, new_topic, settings, shared, topic};
 
 /// New topics are seen after half a second.
 const SOON: &str = "    topic.metadata.refresh.interval.ms: 500\n";
-
-fn was_told(member: &Member, words: &str) -> bool {
-    let told = |seen: &Seen| matches!(seen, Seen::Trouble(text) if text.contains(words));
-    member.seen.iter().any(told)
-}
 
 #[test]
 fn a_topic_that_stays_missing_keeps_no_other_from_being_read_and_ends_the_pipeline() {
@@ -22,15 +17,14 @@ fn a_topic_that_stays_missing_keeps_no_other_from_being_read_and_ends_the_pipeli
     send(&producer, &topic, 1, 0, 10);
     for protocol in ["", CONSUMER] {
         let topics = format!("{topic}, no-such-topic");
-        let more = format!("{protocol}  startup_timeout: 20s\n");
-        let mut member = Member::start(settings(brokers, &topics, &group(), &more));
-        member.until("the other topic is read", |member| member.count() == 10);
+        let mut member = Member::start(settings(brokers, &topics, &group(), protocol));
+        let words = "`no-such-topic` does not exist";
+        member.until("the other topic is read and this one told", |member| {
+            member.count() == 10 && member.was_told(words)
+        });
+        member.lapse(STARTUP);
         let failure = member.failure();
-        for part in [
-            "`no-such-topic` does not exist",
-            "20s",
-            "source.startup_timeout",
-        ] {
+        for part in [words, "200s", "source.startup_timeout"] {
             assert!(failure.contains(part), "{part}: {failure}");
         }
         assert!(!failure.contains(&topic), "{failure}");
@@ -47,16 +41,17 @@ fn a_topic_that_is_deleted_is_named_and_ends_the_pipeline_when_it_stays_away() {
         let topics = format!("{kept}, {deleted}");
         send(&producer, &kept, 1, 0, 10);
         send(&producer, &deleted, 1, 0, 10);
-        let more = format!("{protocol}  assignment_timeout: 20s\n{SOON}");
+        let more = format!("{protocol}  assignment_timeout: 200s\n{SOON}");
         let mut member = Member::start(settings(brokers, &topics, &group(), &more));
         member.until("both are read", |member| member.count() == 20);
         delete_topic(brokers, &deleted).expect("deleted");
         let words = format!("the topic `{deleted}` does not exist");
-        member.until("it is told", |member| was_told(member, &words));
+        member.until("it is told", |member| member.was_told(&words));
         send(&producer, &kept, 1, 10, 10);
         member.until("the other is read on", |member| member.count() == 30);
+        member.lapse(STARTUP);
         let failure = member.failure();
-        for part in [words.as_str(), "20s", "source.assignment_timeout"] {
+        for part in [words.as_str(), "200s", "source.assignment_timeout"] {
             assert!(failure.contains(part), "{part}: {failure}");
         }
     }
