@@ -175,8 +175,15 @@ impl<'a> Stack<'a> {
             // As long as a busy machine may need; a test that is about one of them has its own.
             .set("source.startup_timeout", "150s")
             .set("pipeline.startup_timeout", "150s")
-            // The shortest session that brokers take: a killed member's partitions are free again after it.
-            .set("source.rdkafka", "{session.timeout.ms: 12000, heartbeat.interval.ms: 500, reconnect.backoff.max.ms: 500}")
+            .set("checkpoint.drain_timeout", "150s")
+            // The shortest session that brokers take: a killed member's partitions are free again after it. An embedded broker
+            // that is held up for a second takes a member that waits for it for dead, and never answers: the member asks again
+            // soon after the longest time between two polls.
+            .set(
+                "source.rdkafka",
+                "{session.timeout.ms: 12000, max.poll.interval.ms: 30000, heartbeat.interval.ms: 500, \
+                 reconnect.backoff.max.ms: 500}",
+            )
             .set("deserializer.registry.url", format!("\"{}\"", self.registry.url()))
             .set("sink.url", format!("\"{}\"", server.url()))
             .set("sink.user", server.user())
@@ -276,7 +283,7 @@ impl<'a> Stack<'a> {
 
     fn flush(&self) {
         self.producer
-            .flush(Duration::from_secs(60))
+            .flush(Duration::from_secs(240))
             .expect("the broker takes the records");
     }
 
@@ -353,22 +360,35 @@ impl<'a> Stack<'a> {
     /// Waits until the table has every row that it must have, or more.
     ///
     /// # Panics
-    /// When the pipeline ends before, or the time is over.
+    /// As [`Stack::wait_rows`].
     pub fn wait_stored(&self, pipeline: &mut impl Watched) {
-        let expected = self.expected_rows();
-        pipeline.until(&format!("{expected} rows"), || {
-            (self.count() >= expected).then_some(())
-        });
+        self.wait_rows(self.expected_rows(), pipeline);
     }
 
-    /// Waits until everything that was produced is committed.
+    /// Waits until the table has so many rows, or more; as long as it takes, if it goes on.
     ///
     /// # Panics
-    /// As [`Stack::wait_stored`].
+    /// When the pipeline ends before, or nothing is stored for [`LIMIT`](crate::LIMIT).
+    pub fn wait_rows(&self, rows: u64, pipeline: &mut impl Watched) {
+        let mut stored = self.count();
+        while stored < rows {
+            let what = format!("{rows} rows, and more than {stored}");
+            stored = pipeline.until(&what, || Some(self.count()).filter(|now| *now > stored));
+        }
+    }
+
+    /// Waits until everything that was produced is committed; as long as it takes, if it goes on.
+    ///
+    /// # Panics
+    /// When the pipeline ends before, or nothing is committed for [`LIMIT`](crate::LIMIT).
     pub fn wait_committed(&self, pipeline: &mut impl Watched) {
-        pipeline.until(&format!("the commit of {:?}", self.ends), || {
-            (self.committed() == self.ends).then_some(())
-        });
+        let mut committed = self.committed();
+        while committed != self.ends {
+            let what = format!("the commit of {:?}, and more than {committed:?}", self.ends);
+            committed = pipeline.until(&what, || {
+                Some(self.committed()).filter(|now| *now != committed)
+            });
+        }
     }
 
     /// Waits until ClickHouse answers.

@@ -105,6 +105,8 @@ fn an_outage_longer_than_the_retries_ends_the_pipeline_with_nothing_committed_pa
     let mut run = Run::start(strict_orders(), &settings);
     run.until("the first rows", || (stack.count() >= 500).then_some(()));
     server.kill().expect("it is killed");
+    // There is something left to store, however fast the others were.
+    stack.orders(20_000..21_000);
     let report = run.report();
     assert_names(
         &failure(&report),
@@ -118,7 +120,7 @@ fn an_outage_longer_than_the_retries_ends_the_pipeline_with_nothing_committed_pa
         "the outage came too late to show anything"
     );
 
-    let mut run = Run::start(strict_orders(), &settings);
+    let mut run = Run::start(strict_orders(), &small_blocks(&stack));
     stack.wait_committed(&mut run);
     assert_eq!(run.stop().exit_code(), 0);
     stack.assert_every_row();
@@ -143,7 +145,7 @@ fn nothing_is_committed_while_nothing_is_stored() {
     assert!(report.abandoned_batches() > 0, "{report}");
 
     server.clear_faults().expect("cleared");
-    let mut run = Run::start(orders(), &settings);
+    let mut run = Run::start(orders(), &stack.settings());
     stack.wait_committed(&mut run);
     assert_eq!(run.stop().exit_code(), 0);
     stack.assert_every_row_once();

@@ -1,7 +1,5 @@
 //! The program as a process: signals and exit codes.
 
-use std::time::{Duration, Instant};
-
 use spate_it::{OrdersProcess, Stack, Watched};
 use spate_test::services::{BROKER_ALL, ClickHouse, ClickHouseOptions, FaultKind};
 
@@ -18,24 +16,18 @@ fn sigterm_drains_what_waits_for_company() {
         };
         stack.orders(0..37);
         stack.no_row(0, Some(b"junk"));
-        // Nothing would be written for an hour.
+        // Nothing would be written for an hour, and nothing given up: `finish` waits far shorter.
         let settings = stack
             .settings()
             .set("sink.batch.linger", "1h")
             .set("sink.chunk.linger", "1h");
         let mut process =
-            OrdersProcess::start(EXE, &settings.set("checkpoint.drain_timeout", "60s"));
+            OrdersProcess::start(EXE, &settings.set("checkpoint.drain_timeout", "1h"));
         process.wrote(SKIPPED);
         assert_eq!(stack.count(), 0);
-        let begin = Instant::now();
         process.signal(signal);
         let (code, output) = process.finish();
         assert_eq!(code, Some(0), "{output}");
-        assert!(
-            begin.elapsed() < Duration::from_secs(50),
-            "{:?}: {output}",
-            begin.elapsed()
-        );
         stack.assert_every_row_once();
         assert_eq!(stack.committed(), stack.ends(), "{output}");
         assert!(
@@ -110,11 +102,14 @@ fn a_drain_that_cannot_end_is_given_up_at_its_deadline_with_exit_code_1() {
         return;
     };
     stack.orders(0..100);
+    stack.no_row(0, Some(b"junk"));
     server
         .fault(FaultKind::Error, 210, 1_000_000, "INSERT INTO")
         .expect("injected");
     let mut process =
         OrdersProcess::start(EXE, &stack.settings().set("checkpoint.drain_timeout", "1s"));
+    // All of them are read.
+    process.wrote(SKIPPED);
     process.wrote("will be repeated");
     process.signal("TERM");
     let (code, output) = process.finish();
@@ -131,11 +126,9 @@ fn a_signal_while_no_broker_answers_ends_the_process_cleanly() {
     let mut process = OrdersProcess::start(EXE, &settings);
     // The client has tried.
     process.wrote("source: Kafka: ");
-    let begin = Instant::now();
     process.signal("TERM");
     let (code, output) = process.finish();
     assert_eq!(code, Some(0), "{output}");
-    assert!(begin.elapsed() < Duration::from_secs(60), "{output}");
     assert!(
         output.contains("pipeline `orders` completed: records=0 "),
         "{output}"
@@ -160,11 +153,9 @@ fn a_clickhouse_that_hangs_does_not_keep_the_process_and_the_group_is_left() {
     let mut process =
         OrdersProcess::start(EXE, &settings.clone().set("checkpoint.drain_timeout", "2s"));
     process.wrote(SKIPPED);
-    let begin = Instant::now();
     process.signal("TERM");
+    // `finish` waits far shorter than the server hangs.
     let (code, output) = process.finish();
-    // Two seconds, and three; the rest is for a busy machine.
-    assert!(begin.elapsed() < Duration::from_secs(60), "{output}");
     assert_eq!(code, Some(1), "{output}");
     for part in [
         "first failure: sink `clickhouse` shard 0: ",
