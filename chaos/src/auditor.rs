@@ -24,6 +24,8 @@ use crate::servers::{GROUP, PARTITIONS, TOPIC};
 const INTERVAL: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(6));
 /// How long the broker may take to tell the offsets.
 const ANSWER: Duration = Duration::from_secs(5);
+/// How long servers that are not to be away may take to answer at all.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// At most this many broken promises are told one by one.
 const TOLD: u64 = 10;
 
@@ -219,8 +221,13 @@ impl<'a> Auditor<'a> {
         Ok((rows, present))
     }
 
-    /// Notes the records of a partition below `bound` that have no row.
-    fn find_absent(&self, partition: usize, bound: i64) -> Result<(), Error> {
+    /// The records of a partition from `from` on and below `bound` that have no row.
+    pub(crate) fn absent(
+        &self,
+        partition: usize,
+        from: i64,
+        bound: i64,
+    ) -> Result<Vec<i64>, Error> {
         let sql =
             format!("SELECT DISTINCT off FROM events WHERE part = {partition} AND off < {bound}");
         let found = numbers(&self.clickhouse.query(&sql)?)?;
@@ -228,11 +235,17 @@ impl<'a> Auditor<'a> {
             .into_iter()
             .map(|[offset]| i64::try_from(offset).unwrap_or(-1))
             .collect();
-        let absent: Vec<i64> = lock(self.ledger)
-            .kept(partition, 0, bound)
+        let ledger = lock(self.ledger);
+        let kept = ledger.kept(partition, from, bound);
+        Ok(kept
             .map(|(offset, _)| offset)
             .filter(|offset| !there.contains(offset))
-            .collect();
+            .collect())
+    }
+
+    /// Notes the records of a partition below `bound` that have no row.
+    fn find_absent(&self, partition: usize, bound: i64) -> Result<(), Error> {
+        let absent = self.absent(partition, 0, bound)?;
         let mut findings = lock(&self.findings);
         let before = findings.past_durable.len() as u64;
         let place = |offset: &i64| (partition, *offset);
@@ -246,6 +259,20 @@ impl<'a> Auditor<'a> {
             ));
         }
         Ok(())
+    }
+}
+
+/// Asks until there is an answer, for a time: servers that no fault keeps away may be busy.
+///
+/// # Errors
+/// The last one.
+pub(crate) fn patiently<T>(mut ask: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match ask() {
+            Err(_) if Instant::now() < end => thread::sleep(Duration::from_millis(100)),
+            answered => return answered,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Promises broken on purpose: the auditor must see them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use spate_test::services::ClickHouse;
 
-use crate::auditor::Auditor;
+use crate::auditor::{Auditor, patiently};
 use crate::error::Error;
 use crate::faults::Faults;
 use crate::group::Group;
@@ -17,12 +18,14 @@ use crate::screen::Screen;
 
 /// How many records are committed without a row, at least.
 const AHEAD: u64 = 20;
-/// How long the producer may take to get so far ahead.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the producer may take to get so far ahead, and the group to commit something.
+const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Breaks the promise once, and looks whether it is noticed.
+/// Breaks the promise once, and looks whether it is noticed. `go_on` lets the producer produce what it holds back.
+#[expect(clippy::too_many_arguments, reason = "it touches everything")]
 pub(crate) fn plant(
     what: Plant,
+    go_on: &AtomicBool,
     screen: &Screen,
     group: &Group,
     faults: &Faults<'_>,
@@ -31,14 +34,18 @@ pub(crate) fn plant(
     ledger: &Mutex<Ledger>,
 ) -> Result<(), Error> {
     match what {
-        Plant::EarlyCommit => early_commit(screen, group, faults, auditor, ledger),
-        Plant::MissingRow => missing_row(screen, clickhouse, auditor, ledger),
+        Plant::EarlyCommit => early_commit(screen, go_on, group, faults, auditor, ledger),
+        Plant::MissingRow => {
+            go_on.store(true, Ordering::Release);
+            missing_row(screen, clickhouse, auditor, ledger)
+        }
     }
 }
 
 /// Stops the group and commits a partition's end, whatever stands before it.
 fn early_commit(
     screen: &Screen,
+    go_on: &AtomicBool,
     group: &Group,
     faults: &Faults<'_>,
     auditor: &Auditor<'_>,
@@ -48,9 +55,11 @@ fn early_commit(
     for member in &mut members {
         group.end(member, faults.excuse());
     }
+    // What it has held back is ahead of the group, whatever that had done.
+    go_on.store(true, Ordering::Release);
     let end = Instant::now() + PATIENCE;
-    let (partition, from, to, records) = loop {
-        let committed = auditor.committed()?;
+    let (partition, from, to, _) = loop {
+        let committed = patiently(|| auditor.committed())?;
         let ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let ahead = |(partition, (from, to)): (usize, (&i64, i64))| {
             let records = ledger.kept(partition, *from, to).count() as u64;
@@ -65,11 +74,13 @@ fn early_commit(
         drop(ledger);
         thread::sleep(Duration::from_millis(100));
     };
-    auditor.commit(i32::try_from(partition).unwrap_or(0), to)?;
+    // Of a member that did not end in time there may be rows that are not committed.
+    let records = patiently(|| auditor.absent(partition, from, to))?.len();
+    patiently(|| auditor.commit(i32::try_from(partition).unwrap_or(0), to))?;
     screen.line(&format!(
         "planted: partition {partition} is committed to {to} instead of {from}: records={records}"
     ));
-    auditor.audit()?;
+    patiently(|| auditor.audit())?;
     for member in members.iter_mut().take(MEMBERS) {
         group.start(member)?;
     }
@@ -83,22 +94,28 @@ fn missing_row(
     auditor: &Auditor<'_>,
     ledger: &Mutex<Ledger>,
 ) -> Result<(), Error> {
-    let committed = auditor.committed()?;
-    let found = {
-        let ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = committed.iter().enumerate().filter_map(|(partition, end)| {
-            let (offset, _) = ledger.kept(partition, end / 2, *end).next()?;
-            Some((partition, offset))
-        });
-        all.next()
+    let end = Instant::now() + PATIENCE;
+    let (partition, offset) = loop {
+        let committed = patiently(|| auditor.committed())?;
+        let found = {
+            let ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = committed.iter().enumerate().filter_map(|(partition, end)| {
+                let (offset, _) = ledger.kept(partition, end / 2, *end).next()?;
+                Some((partition, offset))
+            });
+            all.next()
+        };
+        match found {
+            Some(found) => break found,
+            None if Instant::now() < end => thread::sleep(Duration::from_millis(100)),
+            None => return Err(Error::Producer("nothing is committed".to_owned())),
+        }
     };
-    let (partition, offset) =
-        found.ok_or_else(|| Error::Producer("nothing is committed".to_owned()))?;
     clickhouse.execute(&format!(
         "ALTER TABLE events DELETE WHERE part = {partition} AND off = {offset} SETTINGS mutations_sync = 1"
     ))?;
     screen.line(&format!(
         "planted: the row of partition {partition}, offset {offset} is deleted: records=1"
     ));
-    auditor.audit()
+    patiently(|| auditor.audit())
 }

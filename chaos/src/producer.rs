@@ -26,6 +26,8 @@ const BURST: f64 = 0.6;
 const PART: f64 = 0.9;
 /// With so many records unread nothing is produced: the end must not take for ever.
 const MAX_LAG: u64 = 200_000;
+/// The part of the records that is held back until there is no promise to be broken on purpose any more.
+const HELD_BACK: u32 = 10;
 /// How long the broker may take to acknowledge what is left at the end.
 const FLUSH: Duration = Duration::from_secs(120);
 /// After so long without an acknowledgement the client is told its brokers again.
@@ -80,10 +82,11 @@ fn due(records: u32, seconds: u64, elapsed: Duration) -> u64 {
 }
 
 /// Produces until all records are there or `stop` is set; then waits for the last acknowledgement, unless `abort` is set.
-/// `committed` is how many records the group has done with.
+/// `committed` is how many records the group has done with; until `go_on` is set some are held back.
 pub(crate) fn produce(
     orders: &Orders,
     committed: &AtomicU64,
+    go_on: &AtomicBool,
     stop: &AtomicBool,
     abort: &AtomicBool,
 ) -> Result<(), Error> {
@@ -105,7 +108,11 @@ pub(crate) fn produce(
         silence.end();
         let due = due(orders.records, orders.seconds, began.elapsed());
         let room = committed.load(Ordering::Acquire) + MAX_LAG;
-        if u64::from(next) >= due.min(room) {
+        let held_back = match go_on.load(Ordering::Acquire) {
+            true => 0,
+            false => orders.records / HELD_BACK,
+        };
+        if u64::from(next) >= due.min(room) || next >= orders.records - held_back {
             producer.poll(Duration::from_millis(20));
             continue;
         }

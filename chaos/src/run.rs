@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::auditor::Auditor;
+use crate::auditor::{Auditor, patiently};
 use crate::error::Error;
 use crate::faults::Faults;
 use crate::group::Group;
@@ -24,6 +24,8 @@ const POLL: Duration = Duration::from_millis(100);
 const PROGRESS: Duration = Duration::from_secs(10);
 /// When all faults are over, the group makes progress at least this often.
 const STALLED: Duration = Duration::from_secs(90);
+/// How long after its time a run may be without anything stored for a promise to be broken on purpose.
+const TO_PLANT: Duration = Duration::from_secs(240);
 /// How long the servers may take to answer the last audit.
 const LAST_AUDIT: Duration = Duration::from_secs(60);
 
@@ -57,6 +59,7 @@ pub(crate) fn run(
         faults: Faults::new(screen, &servers, &group, &auditor.done),
         ledger: &ledger,
         auditor: &auditor,
+        go_on: AtomicBool::new(options.plant.is_none()),
         stop_producing: AtomicBool::new(false),
         stop_auditing: AtomicBool::new(false),
     };
@@ -81,6 +84,8 @@ struct Run<'a> {
     faults: Faults<'a>,
     ledger: &'a Mutex<Ledger>,
     auditor: &'a Auditor<'a>,
+    /// Whether the producer need not hold anything back.
+    go_on: AtomicBool,
     stop_producing: AtomicBool,
     stop_auditing: AtomicBool,
 }
@@ -107,7 +112,7 @@ impl Run<'_> {
             }
             let producing = scope.spawn(|| {
                 let (stop, abort) = (&self.stop_producing, &self.faults.abort);
-                produce(orders, &self.auditor.done, stop, abort)
+                produce(orders, &self.auditor.done, &self.go_on, stop, abort)
             });
             scope.spawn(|| self.auditor.run(&self.stop_auditing));
             let inflicting = scope.spawn(|| self.faults.run(plan));
@@ -115,8 +120,13 @@ impl Run<'_> {
             let mut progress = Progress::new();
             let seconds = Duration::from_secs(self.options.seconds);
             let mut to_plant = self.options.plant;
-            while began.elapsed() < seconds && !(producing.is_finished() && self.is_done()) {
+            while to_plant.is_some()
+                || began.elapsed() < seconds && !(producing.is_finished() && self.is_done())
+            {
                 self.tick(&mut progress)?;
+                if began.elapsed() > seconds + TO_PLANT {
+                    return Err(Error::Producer("nothing was stored".to_owned()));
+                }
                 let due = began.elapsed() > seconds / 3 && self.auditor.findings().rows > 0;
                 if let Some(what) = to_plant.take_if(|_| due) {
                     self.plant(what)?;
@@ -212,6 +222,7 @@ impl Run<'_> {
     fn plant(&self, what: Plant) -> Result<(), Error> {
         plant(
             what,
+            &self.go_on,
             &self.screen,
             self.group,
             &self.faults,
@@ -224,7 +235,10 @@ impl Run<'_> {
     /// The outcome: the last line, and whether all promises were kept.
     fn count(&self, seed: u64, recovered: bool, took: Duration) -> Result<(String, bool), Error> {
         self.last_audit()?;
-        let (ends, known) = (self.auditor.ends()?, lock(self.ledger).known());
+        let (ends, known) = (
+            patiently(|| self.auditor.ends())?,
+            lock(self.ledger).known(),
+        );
         for (partition, (end, acknowledged)) in
             ends.into_iter().zip(known.iter().copied()).enumerate()
         {
