@@ -3,8 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything is waited for. Far longer than it takes: a test fails by this only when the thing never happens.
-pub const LIMIT: Duration = Duration::from_secs(180);
+/// How long anything is waited for. Far longer than it takes, and than what a start and a drain may take together: a test fails
+/// by this only when the thing never happens.
+pub const LIMIT: Duration = Duration::from_secs(360);
 
 const POLL: Duration = Duration::from_millis(20);
 
