@@ -263,11 +263,14 @@ fn types_that_name_each_other_are_compared_in_bounded_stack() {
 
 #[test]
 fn every_difference_is_told_once_wherever_it_is_and_of_very_many_ten() {
-    let of = |a: &str, b: &str, more: &str| {
-        let line = record(
+    let line = |a: &str, b: &str| {
+        record(
             "L",
             &format!(r#"{{"name":"a","type":"{a}"}},{{"name":"b","type":"{b}"}}"#),
-        );
+        )
+    };
+    let of = |a: &str, b: &str, more: &str| {
+        let line = line(a, b);
         record(
             "R",
             &format!(
@@ -292,10 +295,7 @@ fn every_difference_is_told_once_wherever_it_is_and_of_very_many_ten() {
 
     // A union that is optional has gaps where a record would have differences: all of them too.
     let maybe = |ty: &str| {
-        let line = record(
-            "L",
-            &format!(r#"{{"name":"a","type":"{ty}"}},{{"name":"b","type":"{ty}"}}"#),
-        );
+        let line = line(ty, ty);
         record(
             "R",
             &format!(
