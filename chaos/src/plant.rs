@@ -58,7 +58,7 @@ fn early_commit(
     // What it has held back is ahead of the group, whatever that had done.
     go_on.store(true, Ordering::Release);
     let end = Instant::now() + PATIENCE;
-    let (partition, from, to, _) = loop {
+    let (partition, from, to) = loop {
         let committed = patiently(|| auditor.committed())?;
         let ledger = ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let ahead = |(partition, (from, to)): (usize, (&i64, i64))| {
@@ -67,7 +67,9 @@ fn early_commit(
         };
         let most = committed.iter().zip(ledger.known()).enumerate().map(ahead);
         match most.max_by_key(|(.., records)| *records) {
-            Some(found) if found.3 >= AHEAD => break found,
+            Some((partition, from, to, records)) if records >= AHEAD => {
+                break (partition, from, to);
+            }
             _ if Instant::now() < end => {}
             _ => return Err(Error::Producer("nothing is ahead of the group".to_owned())),
         }
